@@ -1,0 +1,42 @@
+# make train   trains VACL on Simple-Spread with 4 agents and films the policy
+# make test    runs the tests, with Bazel where it is to be had
+# make lint    checks the style
+# make clean   removes the environment that the others make
+
+PYTHON ?= python3
+VENV := .venv
+READY := $(VENV)/.installed
+RUN := runs/simple_spread_n4_s0
+
+.PHONY: train test lint clean
+
+train: $(READY)
+	@$(VENV)/bin/python -m vacl_tf.launch.main --env=simple_spread \
+	  --num_agents=4 --stop_at_coverage=0.9 --run_dir=$(RUN)
+	@$(VENV)/bin/python -m vacl_tf.launch.evaluate --run_dir=$(RUN) \
+	  --video=$(RUN)/policy.gif
+	@echo 'policy: $(RUN)/saved_model/'
+	@echo 'curve:  $(RUN)/curves.png'
+	@echo 'video:  $(RUN)/policy.gif'
+
+test: $(READY)
+	@$(VENV)/bin/python bazel/run_tests.py
+
+lint: $(READY)
+	@$(VENV)/bin/ruff check --quiet .
+
+clean:
+	@rm -rf $(VENV)
+
+# The stamp is written last, so that an interrupted installation starts again.
+$(READY): requirements_lock.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo 'Python 3.11 or newer is needed: make PYTHON=/path/to/python' >&2; \
+	  exit 1; }
+	@echo 'Installing the locked requirements in $(VENV) (some minutes, once).'
+	@$(PYTHON) -m venv $(VENV) || { \
+	  echo 'No venv module? On Debian and Ubuntu: apt-get install python3-venv' >&2; \
+	  exit 1; }
+	@$(VENV)/bin/python -m pip install -qq --disable-pip-version-check \
+	  --require-hashes --requirement requirements_lock.txt
+	@touch $@
