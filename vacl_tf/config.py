@@ -1,0 +1,361 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Configuration: frozen dataclasses, presets, and what may change on resume.
+
+Every leaf is also a flag of `launch.main`, `--config.ppo.clip` for example.
+"""
+
+import dataclasses
+import difflib
+import typing
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class EnvironmentConfig:
+  """Which world.
+
+  Attributes:
+    name: see `environments.NAMES`.
+    num_agents: agents in each world (n).
+    horizon: steps of an episode (T).
+  """
+
+  name: str = 'simple_spread'
+  num_agents: int = 4
+  horizon: int = 70
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class NetworkConfig:
+  """Attention policy and value (section 5 of the algorithm sheet).
+
+  Attributes:
+    hidden_size: units of every layer (H).
+    activation: of the blocks.
+  """
+
+  hidden_size: int = 64
+  activation: Literal['relu', 'tanh'] = 'relu'
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PpoConfig:
+  """Proximal policy optimisation (section 4 of the algorithm sheet).
+
+  Attributes:
+    learning_rate: of both Adams.
+    adam_epsilon: of both Adams.
+    discount: gamma.
+    trace_decay: lambda of generalized advantage estimation.
+    clip: bound on the probability ratio's distance from 1.
+    value_clip: bound on the value's step away from the acting value.
+    huber_delta: where the value loss turns linear.
+    entropy_cost: weight of the entropy bonus.
+    value_cost: weight of the value loss.
+    num_epochs: passes over the data of an iteration.
+    num_minibatches: Adam steps in a pass.
+    gradient_scale: factor on the mean gradient (the released code sums over
+      its K memory-bound parts, which is K times the mean).
+    max_gradient_norm: of each network's gradient; 0 for no bound.
+    normalize_value: whether the value learns normalised returns.
+    value_decay: of the normaliser's running moments, per iteration.
+    chunk_agent_samples: agent-samples whose gradient is taken at once; a
+      matter of cache size only, the sum over chunks is exact.
+  """
+
+  learning_rate: float = 7e-4
+  adam_epsilon: float = 1e-5
+  discount: float = 0.99
+  trace_decay: float = 0.95
+  clip: float = 0.2
+  value_clip: float = 0.2
+  huber_delta: float = 10.0
+  entropy_cost: float = 0.01
+  value_cost: float = 1.0
+  num_epochs: int = 1
+  num_minibatches: int = 14
+  gradient_scale: float = 1.0
+  max_gradient_norm: float = 20.0
+  normalize_value: bool = True
+  value_decay: float = 0.9
+  chunk_agent_samples: int = 1000
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class CurriculumConfig:
+  """Task expansion (section 2 of the algorithm sheet).
+
+  Attributes:
+    name: see `curriculum.NAMES`.
+    capacity: rows of the active and of the solved set (C).
+    num_easy_tasks: easy tasks that the active set begins with.
+    solved_fraction: share of solved tasks in a batch.
+    solved_value: tasks above it are solved (sigma_max), strictly.
+    dropped_value: tasks below it leave a full active set (sigma_min).
+    num_children: tasks proposed in an update (B_exp).
+    step_size: Euclidean length of the Stein step (epsilon).
+    noise: half-width of the uniform noise (delta).
+    bandwidth: of the kernel (h).
+    kernel: one-dimensional kernels, one a coordinate (released code), or the
+      joint kernel of the paper.
+    is_attractive: whether to step towards the solved tasks instead of away.
+    max_redraws: bound on draws of noise for an infeasible entity.
+    seed_choice: the first solved tasks become seeds, or a random choice.
+    num_neighbours: neighbours that a task's novelty is the mean distance to.
+    active_eviction: what a full active set lets go.
+    solved_eviction: what a full solved set lets go.
+  """
+
+  name: str = 'vacl'
+  capacity: int = 2000
+  num_easy_tasks: int = 500
+  solved_fraction: float = 0.05
+  solved_value: float = 0.95
+  dropped_value: float = 0.5
+  num_children: int = 400
+  step_size: float = 0.6
+  noise: float = 0.6
+  bandwidth: float = 1.0
+  kernel: Literal['coordinate', 'joint'] = 'coordinate'
+  is_attractive: bool = False
+  max_redraws: int = 100
+  seed_choice: Literal['first', 'random'] = 'random'
+  num_neighbours: int = 5
+  active_eviction: Literal['diverse', 'fifo', 'random'] = 'diverse'
+  solved_eviction: Literal['diverse', 'fifo', 'random'] = 'fifo'
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TrainingConfig:
+  """How much is played.
+
+  Attributes:
+    num_tasks: worlds played side by side (B).
+    num_rollouts: roll-outs, each with its update, on one draw of tasks (R).
+    num_evaluation_tasks: tasks of an evaluation.
+  """
+
+  num_tasks: int = 500
+  num_rollouts: int = 1
+  num_evaluation_tasks: int = 500
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Config:
+  """All that decides what a run computes."""
+
+  seed: int = 0
+  preset: str = 'default'
+  environment: EnvironmentConfig = EnvironmentConfig()
+  network: NetworkConfig = NetworkConfig()
+  ppo: PpoConfig = PpoConfig()
+  curriculum: CurriculumConfig = CurriculumConfig()
+  training: TrainingConfig = TrainingConfig()
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RunLength:
+  """How long and how closely watched; may change when a run is resumed.
+
+  Attributes:
+    num_env_steps: environment steps in all (evaluation not counted).
+    stop_at_coverage: ends the run when the mean of the last three evaluations
+      reaches it; 0 for never.
+    evaluation_interval: iterations between evaluations.
+    checkpoint_interval: iterations between checkpoints.
+    num_checkpoints: checkpoints to keep.
+  """
+
+  num_env_steps: int = 10_000_000
+  stop_at_coverage: float = 0.0
+  evaluation_interval: int = 10
+  checkpoint_interval: int = 20
+  num_checkpoints: int = 3
+
+
+PRESETS = ('default', 'paper')
+
+
+def make(
+  *,
+  env: str = 'simple_spread',
+  num_agents: int = 4,
+  preset: str = 'default',
+  curriculum: str | None = None,
+  seed: int = 0,
+) -> Config:
+  """Returns the config of a preset.
+
+  Raises:
+    ValueError: there is no such preset.
+  """
+  if preset not in PRESETS:
+    raise ValueError(unknown('preset', preset, PRESETS))
+  cfg = Config(
+    seed=seed,
+    preset=preset,
+    environment=EnvironmentConfig(name=env, num_agents=num_agents),
+  )
+  if preset == 'paper':
+    cfg = _as_published(cfg)
+  if curriculum is not None:
+    chosen = dataclasses.replace(cfg.curriculum, name=curriculum)
+    cfg = dataclasses.replace(cfg, curriculum=chosen)
+  return cfg
+
+
+def _as_published(cfg: Config) -> Config:
+  """Returns the released settings; sections 2 and 4 of the algorithm sheet."""
+  is_small = cfg.environment.num_agents <= 4
+  return dataclasses.replace(
+    cfg,
+    network=NetworkConfig(activation='tanh'),  # [code]
+    ppo=PpoConfig(
+      learning_rate=5e-4,  # Paper, table of hyper-parameters.
+      num_epochs=15,  # Paper.
+      num_minibatches=1,  # One full-batch step an epoch, A13.
+      gradient_scale=2.0 if is_small else 16.0,  # K, summed and not averaged.
+      max_gradient_norm=0.0,  # Off in the released commands, A14.
+      normalize_value=False,  # Off in the released commands, A14.
+    ),
+    curriculum=CurriculumConfig(
+      num_children=150,  # Paper.
+      seed_choice='first',  # [code], A19.
+    ),
+  )
+
+
+def leaves(node: Any, prefix: str = '') -> dict[str, Any]:
+  """Returns {dotted name: value} of all leaves of a config."""
+  found = {}
+  for field in dataclasses.fields(node):
+    value = getattr(node, field.name)
+    name = prefix + field.name
+    if dataclasses.is_dataclass(value):
+      found |= leaves(value, name + '.')
+    else:
+      found[name] = value
+  return found
+
+
+def choices(node: Any, name: str) -> tuple[str, ...]:
+  """Returns the values that a Literal leaf allows, () for other leaves."""
+  *path, last = name.split('.')
+  for part in path:
+    node = getattr(node, part)
+  hint = typing.get_type_hints(type(node))[last]
+  return typing.get_args(hint) if typing.get_origin(hint) is Literal else ()
+
+
+def replace(node: Any, values: Mapping[str, Any]) -> Any:
+  """Returns the config with leaves replaced by dotted name.
+
+  Raises:
+    ValueError: a name is unknown.
+  """
+  known = leaves(node)
+  for name in values:
+    if name not in known:
+      raise ValueError(unknown('config field', name, known))
+  changes = {}
+  for field in dataclasses.fields(node):
+    inner = field.name + '.'
+    below = {
+      name[len(inner) :]: value
+      for name, value in values.items()
+      if name.startswith(inner)
+    }
+    if below:
+      changes[field.name] = replace(getattr(node, field.name), below)
+    elif field.name in values:
+      changes[field.name] = values[field.name]
+  return dataclasses.replace(node, **changes)
+
+
+def restore(node: Any, values: Mapping[str, Any]) -> Any:
+  """Returns the config that was saved as leaves; what it lacks is default."""
+  known = leaves(node)
+  return replace(node, {k: v for k, v in values.items() if k in known})
+
+
+def differences(one: Any, other: Any) -> list[str]:
+  """Returns a line for every leaf in which two configs differ."""
+  theirs = leaves(other)
+  return [
+    f'{name}: {value} -> {theirs[name]}'
+    for name, value in leaves(one).items()
+    if value != theirs[name]
+  ]
+
+
+def check(cfg: Config) -> None:
+  """Raises ValueError, naming field, value and what is allowed."""
+  for name, value in leaves(cfg).items():
+    allowed = choices(cfg, name)
+    if allowed and value not in allowed:
+      raise ValueError(unknown(f'config.{name}', value, allowed))
+  for name, (low, high) in _BOUNDS.items():
+    value = leaves(cfg)[name]
+    if not low <= value <= high:
+      raise ValueError(
+        f'config.{name}={value} is out of range; allowed: {low} to {high}'
+      )
+  rows = cfg.training.num_tasks * cfg.environment.horizon
+  if rows % cfg.ppo.num_minibatches:
+    raise ValueError(
+      f'config.ppo.num_minibatches={cfg.ppo.num_minibatches} does not divide '
+      f'the {rows} samples of an iteration (num_tasks * horizon)'
+    )
+  if cfg.curriculum.num_easy_tasks > cfg.curriculum.capacity:
+    raise ValueError(
+      f'config.curriculum.num_easy_tasks={cfg.curriculum.num_easy_tasks} is '
+      f'above the capacity, {cfg.curriculum.capacity}'
+    )
+
+
+_MANY = 10**9
+_BOUNDS = {
+  'seed': (0, 2**31 - 1),
+  'environment.horizon': (1, 10_000),
+  'network.hidden_size': (1, 4096),
+  'ppo.learning_rate': (0.0, 1.0),
+  'ppo.adam_epsilon': (1e-12, 1.0),
+  'ppo.discount': (0.0, 1.0),
+  'ppo.trace_decay': (0.0, 1.0),
+  'ppo.clip': (1e-6, 1.0),
+  'ppo.value_clip': (1e-6, _MANY),
+  'ppo.huber_delta': (1e-6, _MANY),
+  'ppo.entropy_cost': (0.0, _MANY),
+  'ppo.value_cost': (0.0, _MANY),
+  'ppo.num_epochs': (1, 1000),
+  'ppo.num_minibatches': (1, _MANY),
+  'ppo.gradient_scale': (1e-6, _MANY),
+  'ppo.max_gradient_norm': (0.0, _MANY),
+  'ppo.value_decay': (0.0, 0.999999),
+  'ppo.chunk_agent_samples': (1, _MANY),
+  'curriculum.capacity': (1, 1_000_000),
+  'curriculum.num_easy_tasks': (1, 1_000_000),
+  'curriculum.solved_fraction': (0.0, 1.0),
+  'curriculum.solved_value': (0.0, 1.0),
+  'curriculum.dropped_value': (0.0, 1.0),
+  'curriculum.num_children': (1, 1_000_000),
+  'curriculum.step_size': (0.0, _MANY),
+  'curriculum.noise': (0.0, _MANY),
+  'curriculum.bandwidth': (1e-9, _MANY),
+  'curriculum.max_redraws': (1, 100_000),
+  'curriculum.num_neighbours': (1, 1000),
+  'training.num_tasks': (1, 1_000_000),
+  'training.num_rollouts': (1, 1000),
+  'training.num_evaluation_tasks': (1, 1_000_000),
+}
+
+
+def unknown(what: str, given: Any, allowed: Iterable[str]) -> str:
+  """Returns the one-line message for a name that does not exist."""
+  allowed = list(allowed)
+  close = difflib.get_close_matches(str(given), allowed, 3, 0.5)
+  if close:
+    return f'{what}={given!r} is unknown; did you mean {", ".join(close)}?'
+  return f'{what}={given!r} is unknown; allowed: {", ".join(allowed)}'

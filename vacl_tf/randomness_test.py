@@ -1,0 +1,41 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Seeds that differ give streams that differ, and equal ones the same."""
+
+import numpy as np
+import tensorflow as tf
+
+from vacl_tf import randomness
+
+
+class RandomnessTest(tf.test.TestCase):
+  def test_streams_steps_and_workers_all_differ(self):
+    seeds = {
+      tuple(randomness.fold(root, stream, step).numpy())
+      for root in map(randomness.root, (0, 1, 0), (0, 0, 1))
+      for stream in randomness.Stream
+      for step in range(5)
+    }
+    self.assertLen(seeds, 3 * len(randomness.Stream) * 5)
+
+  def test_uniform_has_the_moments_of_its_interval(self):
+    found = randomness.uniform(randomness.root(4), [100_000], -3.0, 3.0)
+    self.assertAllInRange(found, -3.0, 3.0)
+    self.assertNear(float(tf.reduce_mean(found)), 0.0, 0.03)
+    self.assertNear(float(tf.math.reduce_std(found)), 3.0**0.5, 0.02)
+
+  def test_the_same_seed_gives_the_same_numbers_in_a_graph(self):
+    seed = randomness.root(2)
+    compiled = tf.function(randomness.uniform, jit_compile=True)
+    eager = randomness.uniform(seed, [50])
+    self.assertAllEqual(eager, randomness.uniform(seed, [50]))
+    self.assertAllClose(eager, compiled(seed, [50]))
+
+  def test_permutation_is_one(self):
+    found = randomness.permutation(randomness.root(1), 100).numpy()
+    self.assertAllEqual(np.sort(found), np.arange(100))
+    self.assertNotAllEqual(found, np.arange(100))
+
+
+if __name__ == '__main__':
+  tf.test.main()
