@@ -1,0 +1,161 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Simple-Spread: n agents cover n landmarks (sheet mpe_tasks, section 2)."""
+
+from typing import NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from vacl_tf import randomness
+from vacl_tf import types
+from vacl_tf.environments import base
+from vacl_tf.environments import task_space
+from vacl_tf.environments.particle import physics
+from vacl_tf.environments.particle import scenario
+
+AGENT_RADIUS = 0.10
+LANDMARK_RADIUS = 0.05
+COVER_DISTANCE = AGENT_RADIUS + LANDMARK_RADIUS
+HALF_WIDTH = 3.0  # Metres; the room is 6 x 6.
+REWARD_ALL_COVERED = 0.4  # Shared, each step; scale 0.1 included.
+PENALTY_CONTACT = 0.1  # Each step, for an agent that touches another.
+_JITTER = 0.01  # Of an agent about its landmark in an easy task.
+
+_BLUE, _GREEN, _GREY = (66, 113, 196), (60, 160, 90), (150, 150, 150)
+
+
+class SpreadState(NamedTuple):
+  """Positions and velocities in metres and metres per second."""
+
+  position: tf.Tensor  # [B, n, 2]
+  velocity: tf.Tensor  # [B, n, 2]
+  landmark: tf.Tensor  # [B, n, 2]
+
+
+class SpreadTaskSpace(task_space.BoxTaskSpace):
+  """phi = agents, then landmarks, all in the room: 4 n numbers."""
+
+  def __init__(self, num_agents: int) -> None:
+    corner = np.full([2 * num_agents, 2], HALF_WIDTH)
+    super().__init__(-corner, corner, num_agents)
+    self._easy_half_width = 0.3 if num_agents <= 4 else 1.0
+
+  def sample_easy(self, num_tasks: int, seed: types.Seed) -> tf.Tensor:
+    """Agents stand beside landmarks that lie close together; GetEasy."""
+    where, order, offset = randomness.split(seed, 3)
+    landmark = randomness.uniform(
+      where,
+      [num_tasks, self.count, 2],
+      -self._easy_half_width,
+      self._easy_half_width,
+    )
+    order = tf.argsort(randomness.uniform(order, [num_tasks, self.count]))
+    # One offset for both coordinates, as in the released code.
+    jitter = randomness.uniform(
+      offset, [num_tasks, self.count, 1], -_JITTER, _JITTER
+    )
+    agent = tf.gather(landmark, order, batch_dims=1) + jitter
+    both = tf.concat([agent, landmark], 1)
+    return tf.reshape(both, [num_tasks, self.num_dims])
+
+
+class Spread(base.Environment):
+  """Sparse reward: only when all landmarks are covered at once."""
+
+  is_terminal = False
+
+  def __init__(
+    self, name: str = 'simple_spread', num_agents: int = 4, horizon: int = 70
+  ) -> None:
+    self.name = name
+    self.horizon = horizon
+    self.num_agents = num_agents
+    self.roles = (
+      types.Role(
+        name='agent',
+        num_agents=num_agents,
+        num_actions=scenario.NUM_MOVES,
+        own_size=4,
+        entity_sizes={'agents': 2, 'landmarks': 3},
+      ),
+    )
+    self.task_space = SpreadTaskSpace(num_agents)
+
+  def place(self, phi: tf.Tensor, seed: types.Seed) -> SpreadState:
+    del seed  # The task says it all.
+    points = tf.reshape(phi, [-1, 2, self.num_agents, 2])
+    position, landmark = points[:, 0], points[:, 1]
+    return SpreadState(position, tf.zeros_like(position), landmark)
+
+  def read_task(self, state: SpreadState) -> tf.Tensor:
+    points = tf.concat([state.position, state.landmark], 1)
+    return tf.reshape(points, [-1, self.task_space.num_dims])
+
+  def step(self, state: SpreadState, action: types.Actions) -> SpreadState:
+    position = scenario.worlds_last(state.position)
+    force = physics.action_forces(tf.transpose(action[0]))
+    force += physics.contact_forces(position, 2 * AGENT_RADIUS)
+    position, velocity = physics.integrate(
+      position, scenario.worlds_last(state.velocity), force
+    )
+    return state._replace(
+      position=scenario.worlds_last(position),
+      velocity=scenario.worlds_last(velocity),
+    )
+
+  def observe(self, state: SpreadState) -> types.Observations:
+    position = scenario.worlds_last(state.position)
+    landmark = scenario.worlds_last(state.landmark)
+    between = position[:, None] - position[:, :, None]  # [2, self, other, B]
+    towards = landmark[:, :, None] - position[:, None]  # [2, m, n, B]
+    flag = tf.cast(_is_covered(state), tf.float32)
+    flag = tf.broadcast_to(flag[:, None], tf.shape(towards)[1:])
+    seen = {
+      'agents': scenario.without_self(between),
+      'landmarks': tf.concat([flag[None], towards], 0),
+    }
+    own = tf.concat([state.velocity, state.position], -1)
+    entities = {kind: scenario.agents_first(x) for kind, x in seen.items()}
+    return (types.Observation(own, entities, {}),)
+
+  def reward(self, state: SpreadState) -> tuple[tf.Tensor, ...]:
+    all_covered = tf.reduce_all(_is_covered(state), 0)
+    shared = REWARD_ALL_COVERED * tf.cast(all_covered, tf.float32)
+    delta = physics.cyclic_pairs(scenario.worlds_last(state.position))
+    close = tf.reduce_sum(delta * delta, 0) < (2 * AGENT_RADIUS) ** 2
+    touches = tf.reduce_any(close, 0)
+    for seen_by_partner in physics.partners(close, 0):
+      touches |= seen_by_partner
+    penalty = PENALTY_CONTACT * tf.cast(touches, tf.float32)
+    return (tf.transpose(shared - penalty),)
+
+  def progress(self, state: SpreadState) -> tf.Tensor:
+    """Coverage: the share of landmarks with an agent on them."""
+    return tf.reduce_mean(tf.cast(_is_covered(state), tf.float32), 0)
+
+  def draw(self, state: SpreadState) -> list[base.Scene]:
+    covered = np.asarray(_is_covered(state)).T
+    state = base.to_numpy(state)
+    scenes = []
+    for agents, landmarks, is_covered in zip(
+      state.position, state.landmark, covered, strict=True
+    ):
+      discs = []
+      for centre, done in zip(landmarks, is_covered, strict=True):
+        colour = _GREEN if done else _GREY
+        discs.append(base.Disc(centre, LANDMARK_RADIUS, colour))
+        discs.append(base.Disc(centre, COVER_DISTANCE, colour, False))
+      discs += [base.Disc(centre, AGENT_RADIUS, _BLUE) for centre in agents]
+      caption = f'{is_covered.sum()} of {len(is_covered)} landmarks covered'
+      scenes.append(base.Scene(discs, HALF_WIDTH + 0.5, caption))
+    return scenes
+
+
+def _is_covered(state: SpreadState) -> tf.Tensor:
+  """Returns bool [n, B]: whether an agent is within COVER_DISTANCE."""
+  position = scenario.worlds_last(state.position)
+  landmark = scenario.worlds_last(state.landmark)
+  towards = landmark[:, :, None] - position[:, None]
+  near = tf.reduce_sum(towards * towards, 0) <= COVER_DISTANCE**2
+  return tf.reduce_any(near, 1)

@@ -1,0 +1,233 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Tests for rendering."""
+
+import pathlib
+import sys
+from unittest import mock
+
+import numpy as np
+from absl.testing import absltest
+from absl.testing import parameterized
+from PIL import Image
+
+from vacl_tf import environments
+from vacl_tf import randomness
+from vacl_tf.environments import base
+from vacl_tf.environments import rendering
+
+_WIDTH = 200
+_RED, _BLUE, _GREEN = (200, 0, 0), (0, 0, 200), (0, 150, 0)
+
+
+def _scene(*discs, caption='two words'):
+  return base.Scene(list(discs), half_width=2.0, caption=caption)
+
+
+def _pixel(frame, x, y):
+  """Returns the colour at a place in metres, as `_scene` shows it."""
+  scale = _WIDTH / 4.0
+  row, column = _WIDTH / 2 - scale * y, _WIDTH / 2 + scale * x
+  return tuple(int(number) for number in frame[int(row), int(column)])
+
+
+def _clip(num_frames, width=60):
+  """Returns frames that all differ."""
+  return [
+    rendering.render(
+      _scene(base.Disc((-1.5 + 3.0 * i / num_frames, 0.0), 0.4, _RED)), width
+    )
+    for i in range(num_frames)
+  ]
+
+
+class RenderTest(parameterized.TestCase):
+  @parameterized.parameters(160, 200, 241)
+  def test_size_and_type(self, width):
+    frame = rendering.render(_scene(), width)
+    self.assertEqual(frame.dtype, np.uint8)
+    self.assertEqual(frame.shape, (width + round(0.09 * width), width, 3))
+
+  def test_discs_lie_where_they_should(self):
+    frame = rendering.render(
+      _scene(
+        base.Disc((1.0, 0.5), 0.3, _RED), base.Disc((0.2, -1.3), 0.1, _BLUE)
+      ),
+      _WIDTH,
+    )
+    for x, y in ((1.0, 0.5), (1.27, 0.5), (1.0, 0.77), (0.8, 0.3)):
+      self.assertEqual(_pixel(frame, x, y), _RED)
+    self.assertEqual(_pixel(frame, 0.2, -1.3), _BLUE)
+    for x, y in ((1.33, 0.55), (0.67, 0.55), (-0.95, 0.5), (0.95, -0.5)):
+      self.assertGreater(min(_pixel(frame, x, y)), 220)  # Background.
+
+  def test_edges_are_smooth(self):
+    frame = rendering.render(_scene(base.Disc((0.3, 0.3), 0.4, _RED)), _WIDTH)
+    reds = frame[:_WIDTH, :, 1]
+    self.assertGreater(np.sum((reds > 20) & (reds < 180)), 20)
+
+  def test_a_ring_is_light_within_and_below_filled_discs(self):
+    ring = base.Disc((0.5, 0.5), 0.4, _GREEN, is_filled=False)
+    dot = base.Disc((0.5, 0.5), 0.1, _RED)
+    frame = rendering.render(_scene(dot, ring), _WIDTH)
+    self.assertEqual(_pixel(frame, 0.5, 0.5), _RED)
+    inside = _pixel(frame, 0.7, 0.5)
+    self.assertGreater(min(inside), 190)
+    self.assertGreater(inside[1], inside[0] + 10)  # Greenish.
+    row = frame[_WIDTH // 2 - 25, :_WIDTH].astype(int)
+    self.assertLess(np.abs(row - _GREEN).max(1).min(), 30)  # The ring itself.
+
+  def test_the_caption_is_below_the_picture(self):
+    with_text = rendering.render(_scene(caption='4 of 4'), _WIDTH)
+    without = rendering.render(_scene(caption=''), _WIDTH)
+    differs = np.any(with_text != without, axis=(1, 2))
+    self.assertFalse(differs[:_WIDTH].any())
+    self.assertTrue(differs[_WIDTH:].any())
+    columns = np.flatnonzero(np.any(with_text != without, axis=(0, 2)))
+    self.assertAlmostEqual(columns.mean(), _WIDTH / 2, delta=3)
+
+  @parameterized.parameters(*((name,) for name in environments.NAMES))
+  def test_every_environment_can_be_rendered(self, name):
+    env = environments.load(name)
+    seed = randomness.root(0)
+    phi = env.task_space.sample_easy(2, seed)
+    one, other = map(rendering.render, env.draw(env.place(phi, seed)))
+    self.assertEqual(one.shape, other.shape)
+    self.assertTrue(np.any(one != other))
+
+  def test_a_covered_landmark_turns_green(self):
+    env = environments.load('simple_spread', num_agents=2)
+    phi = np.float32([[1, 1, -1, 2, 1.12, 1, 0, -2]])
+    (scene,) = env.draw(env.place(phi, randomness.root(0)))
+    scene = scene._replace(half_width=2.0)
+    frame = rendering.render(scene, _WIDTH)
+    red, green, blue = _pixel(frame, 1.15, 1.0)
+    self.assertGreater(green, max(red, blue) + 30)
+    red, green, blue = _pixel(frame, 0.0, -1.99)
+    self.assertLess(max(red, green, blue) - min(red, green, blue), 10)
+
+
+class TileTest(parameterized.TestCase):
+  @parameterized.parameters(
+    (1, None, 1, 1),
+    (2, None, 1, 2),
+    (4, None, 2, 2),
+    (5, None, 2, 3),
+    (4, 4, 1, 4),
+  )
+  def test_layout(self, num, num_columns, rows, columns):
+    frames = [np.full([50, 40, 3], 10 * i, np.uint8) for i in range(num)]
+    whole = rendering.tile(frames, num_columns)
+    gap = 2
+    self.assertEqual(
+      whole.shape, (rows * (50 + gap) + gap, columns * (40 + gap) + gap, 3)
+    )
+    for index in range(num):
+      row, column = divmod(index, columns)
+      top, left = gap + 52 * row, gap + 42 * column
+      part = whole[top : top + 50, left : left + 40]
+      self.assertTrue(np.all(part == 10 * index))
+    self.assertEqual(np.sum(whole < 200), num * 50 * 40 * 3)
+
+  def test_nothing_is_refused(self):
+    with self.assertRaisesRegex(ValueError, 'one frame or more'):
+      rendering.tile([])
+
+
+class WriteVideoTest(parameterized.TestCase):
+  def path(self, name):
+    return pathlib.Path(self.create_tempdir().full_path) / 'new_folder' / name
+
+  def test_gif(self):
+    frames = _clip(7)
+    path = self.path('a.gif')
+    self.assertEqual(rendering.write_video(frames, str(path), 20.0), path)
+    with Image.open(path) as gif:
+      self.assertEqual(gif.n_frames, 7)
+      self.assertEqual(gif.info['duration'], 50)
+      self.assertEqual(gif.info['loop'], 0)
+      for index, frame in enumerate(frames):
+        gif.seek(index)
+        shown = np.asarray(gif.convert('RGB')).astype(int)
+        self.assertEqual(shown.shape, frame.shape)
+        self.assertLess(np.abs(shown - frame).mean(), 3.0)
+
+  def test_one_frame_is_a_video(self):
+    path = rendering.write_video(_clip(1), self.path('a.gif'))
+    with Image.open(path) as gif:
+      self.assertEqual(gif.n_frames, 1)
+
+  def test_colours_that_come_late_are_kept(self):
+    # The palette is common to all frames, so it must know of the last ones.
+    frames = _clip(20)
+    frames[-3:] = [
+      rendering.render(_scene(base.Disc((0.0, 0.1 * i), 1.0, _GREEN)), 60)
+      for i in range(3)
+    ]
+    path = rendering.write_video(frames, self.path('a.gif'))
+    with Image.open(path) as gif:
+      gif.seek(19)
+      shown = np.asarray(gif.convert('RGB')).astype(int)
+    self.assertLess(np.abs(shown[30, 30] - _GREEN).max(), 20)
+
+  def test_a_tiled_episode_is_below_a_megabyte(self):
+    rng = np.random.default_rng(0)
+    frames = []
+    centres = rng.uniform(-1.5, 1.5, [4, 8, 2])
+    for _ in range(70):
+      centres += rng.uniform(-0.1, 0.1, centres.shape)
+      scenes = [
+        _scene(*(base.Disc(centre, 0.1, _BLUE) for centre in world))
+        for world in centres
+      ]
+      frames.append(
+        rendering.tile([rendering.render(scene) for scene in scenes])
+      )
+    path = rendering.write_video(frames, self.path('a.gif'))
+    self.assertLess(path.stat().st_size, 1_000_000)
+
+  def test_mp4_becomes_a_gif_where_the_encoder_is_missing(self):
+    path = self.path('a.mp4')
+    with (
+      mock.patch.dict(sys.modules, {'imageio_ffmpeg': None}),
+      self.assertLogs(level='WARNING') as logs,
+    ):
+      written = rendering.write_video(_clip(3), path)
+    self.assertEqual(written, path.with_suffix('.gif'))
+    self.assertTrue(written.exists())
+    self.assertFalse(path.exists())
+    self.assertRegex(logs.output[0], r'a\.gif is written.*pip install')
+
+  def test_mp4_gets_every_frame_at_an_even_size(self):
+    encoder = mock.Mock()
+    frames = _clip(3, width=61)
+    self.assertEqual(frames[0].shape, (73, 61, 3))
+    path = self.path('a.mp4')
+    with mock.patch.dict(sys.modules, {'imageio_ffmpeg': encoder}):
+      self.assertEqual(rendering.write_video(frames, path, 12.0), path)
+    (args, kwargs) = encoder.write_frames.call_args
+    self.assertEqual(args, (str(path), (62, 74)))
+    self.assertEqual(kwargs['fps'], 12.0)
+    writer = encoder.write_frames.return_value
+    start, *sent = [call.args[0] for call in writer.send.call_args_list]
+    self.assertIsNone(start)
+    self.assertLen(sent, 3)
+    for frame, padded in zip(frames, sent, strict=True):
+      self.assertEqual(padded.shape, (74, 62, 3))
+      np.testing.assert_array_equal(padded[:73, :61], frame)
+      np.testing.assert_array_equal(padded[:73, 61], frame[:, 60])
+      np.testing.assert_array_equal(padded[73], padded[72])
+    writer.close.assert_called_once()
+
+  @parameterized.parameters('a.avi', 'a', 'gif')
+  def test_an_unknown_suffix_is_refused(self, name):
+    with self.assertRaisesRegex(ValueError, r'allowed: \.gif, \.mp4'):
+      rendering.write_video(_clip(1), self.path(name))
+
+  def test_no_frames_are_refused(self):
+    with self.assertRaisesRegex(ValueError, 'one frame or more'):
+      rendering.write_video([], self.path('a.gif'))
+
+
+if __name__ == '__main__':
+  absltest.main()

@@ -1,0 +1,118 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Tests for task_space."""
+
+import numpy as np
+import tensorflow as tf
+from absl.testing import parameterized
+
+from vacl_tf import randomness
+from vacl_tf.environments import task_space
+
+_LOW = np.array([[-1.0, -2.0], [0.0, 3.0], [-5.0, -5.0]])
+_HIGH = np.array([[1.0, 2.0], [0.5, 4.0], [-4.0, 5.0]])
+_RIM = 0.01
+
+
+class _Boxes(task_space.BoxTaskSpace):
+  def sample_easy(self, num_tasks, seed):
+    return self.sample_uniform(num_tasks, seed)
+
+
+def _space():
+  return _Boxes(_LOW, _HIGH, count=2)
+
+
+def _far_and_near(num_tasks=500, seed=0):
+  """Returns tasks in and about the boxes, most of them infeasible."""
+  rng = np.random.default_rng(seed)
+  return rng.uniform(-6.0, 6.0, [num_tasks, 6]).astype(np.float32)
+
+
+class BoxTaskSpaceTest(tf.test.TestCase, parameterized.TestCase):
+  def test_layout(self):
+    space = _space()
+    self.assertEqual(space.num_entities, 3)
+    self.assertEqual(space.num_dims, 6)
+    self.assertEqual(space.count, 2)
+    self.assertAllEqual(space.entity_of_dim, [0, 0, 1, 1, 2, 2])
+
+  def test_feasible_agrees_with_a_loop(self):
+    phi = _far_and_near()
+    feasible = _space().feasible(phi).numpy()
+    want = np.ones([len(phi), 3], bool)
+    for row, task in enumerate(phi):
+      for dim, number in enumerate(task):
+        low, high = _LOW[dim // 2, dim % 2], _HIGH[dim // 2, dim % 2]
+        want[row, dim // 2] &= low <= number <= high
+    self.assertAllEqual(feasible, want)
+    self.assertTrue(np.all(want.any(0) & ~want.all(0)))  # Both cases occur.
+
+  def test_feasible_is_per_entity_and_keeps_leading_axes(self):
+    inside = ((_LOW + _HIGH) / 2).reshape(-1)
+    for entity in range(3):
+      phi = np.tile(inside.astype(np.float32), [4, 7, 1])
+      phi[..., 2 * entity + 1] = 100.0
+      want = np.tile(np.arange(3) != entity, [4, 7, 1])
+      self.assertAllEqual(_space().feasible(phi), want)
+
+  def test_bounds_themselves_are_feasible(self):
+    for corner in (_LOW, _HIGH):
+      phi = corner.reshape(1, -1).astype(np.float32)
+      self.assertAllEqual(_space().feasible(phi), np.ones([1, 3], bool))
+
+  def test_not_a_number_is_infeasible(self):
+    phi = ((_LOW + _HIGH) / 2).reshape(1, -1).astype(np.float32)
+    phi[0, 2] = np.nan
+    self.assertAllEqual(_space().feasible(phi), [[True, False, True]])
+
+  def test_clip_makes_everything_feasible(self):
+    phi = np.concatenate([_far_and_near(), np.float32([[1e9] * 6, [-1e9] * 6])])
+    self.assertFalse(np.all(_space().feasible(phi)))
+    clipped = _space().clip(phi, randomness.root(0))
+    self.assertTrue(np.all(_space().feasible(clipped)))
+
+  def test_clip_leaves_alone_what_is_inside(self):
+    phi = _far_and_near()
+    inside = (phi >= _LOW.reshape(-1)) & (phi <= _HIGH.reshape(-1))
+    clipped = _space().clip(phi, randomness.root(0)).numpy()
+    self.assertAllEqual(clipped[inside], phi[inside])
+
+  def test_clip_moves_the_rest_to_a_rim_at_the_side_that_was_crossed(self):
+    phi = _far_and_near()
+    low, high = _LOW.reshape(-1), _HIGH.reshape(-1)
+    clipped = _space().clip(phi, randomness.root(0)).numpy()
+    below, above = (clipped - low)[phi < low], (high - clipped)[phi > high]
+    for depth in (below, above):
+      self.assertAllInRange(depth, -1e-6, _RIM + 1e-6)
+      # Not onto the edge itself, where particles would pile up.
+      self.assertGreater(np.std(depth), 0.2 * _RIM)
+
+  def test_clip_depends_on_its_seed_alone(self):
+    phi = _far_and_near()
+    clipped = _space().clip(phi, randomness.root(1))
+    self.assertAllEqual(clipped, _space().clip(phi, randomness.root(1)))
+    self.assertNotAllEqual(clipped, _space().clip(phi, randomness.root(2)))
+
+  @parameterized.parameters('sample_uniform', 'sample_target')
+  def test_draws_fill_the_boxes(self, method):
+    phi = getattr(_space(), method)(2000, randomness.root(0))
+    self.assertEqual(phi.dtype, tf.float32)
+    self.assertAllEqual(phi.shape, [2000, 6])
+    self.assertTrue(np.all(_space().feasible(phi)))
+    share = (phi - _LOW.reshape(-1)) / (_HIGH - _LOW).reshape(-1)
+    self.assertAllClose(np.mean(share, 0), np.full([6], 0.5), atol=0.04)
+    self.assertAllInRange(np.min(share, 0), 0.0, 0.01)
+    self.assertAllInRange(np.max(share, 0), 0.99, 1.0)
+    correlation = np.corrcoef(share.numpy().T) - np.eye(6)
+    self.assertAllInRange(correlation, -0.1, 0.1)
+
+  def test_draws_depend_on_their_seed_alone(self):
+    one = _space().sample_uniform(5, randomness.root(1))
+    self.assertAllEqual(one, _space().sample_uniform(5, randomness.root(1)))
+    other = _space().sample_uniform(5, randomness.root(2))
+    self.assertNotAllClose(one, other)
+
+
+if __name__ == '__main__':
+  tf.test.main()

@@ -1,0 +1,215 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""A world and a curriculum that are made for tests."""
+
+from typing import NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from vacl_tf import randomness
+from vacl_tf import types
+from vacl_tf.curriculum import base as curriculum_base
+from vacl_tf.environments import base
+from vacl_tf.environments import task_space
+
+NUM_AGENTS = 2
+HALF_WIDTH = 1.5  # Metres; the line is 3 long.
+MOVES = (0.0, -0.5, 0.5)  # Metres, by action: stay, left, right.
+COVER_DISTANCE = 0.26  # A little over half a move: no spot is out of reach.
+# A value averages over the five last steps; the seven before them suffice to
+# cross the line. With a horizon of 4 only what begins all but solved could
+# ever count as solved.
+HORIZON = 12
+_NUM_CELLS = 13  # Of half a metre, for distances between the two ends.
+REWARD_ALL_COVERED = 0.4  # Shared, each step, as in Simple-Spread.
+_EASY_OFFSET = 0.1  # Of an agent from its landmark in an easy task.
+_RIM = 0.01  # Clipped positions land this close to an end.
+
+
+class LineTaskSpace(task_space.TaskSpace):
+  """phi = positions of the two agents, then of the two landmarks."""
+
+  num_entities = 2 * NUM_AGENTS
+  num_dims = 2 * NUM_AGENTS
+  count = NUM_AGENTS
+  entity_of_dim = np.arange(2 * NUM_AGENTS)
+
+  def feasible(self, phi: tf.Tensor) -> tf.Tensor:
+    _check_width('phi', phi, self.num_dims)
+    return tf.abs(phi) <= HALF_WIDTH
+
+  def clip(self, phi: tf.Tensor, seed: types.Seed) -> tf.Tensor:
+    _check_width('phi', phi, self.num_dims)
+    inside = HALF_WIDTH - randomness.uniform(seed, tf.shape(phi), 0.0, _RIM)
+    return tf.where(tf.abs(phi) > HALF_WIDTH, tf.sign(phi) * inside, phi)
+
+  def sample_easy(self, num_tasks: int, seed: types.Seed) -> tf.Tensor:
+    """Landmarks lie about the middle, an agent on each."""
+    where, offset = randomness.split(seed, 2)
+    shape = [num_tasks, NUM_AGENTS]
+    landmark = randomness.uniform(where, shape, -0.3, 0.3)
+    jitter = randomness.uniform(offset, shape, -_EASY_OFFSET, _EASY_OFFSET)
+    return tf.concat([landmark + jitter, landmark], 1)
+
+  def sample_uniform(self, num_tasks: int, seed: types.Seed) -> tf.Tensor:
+    shape = [num_tasks, self.num_dims]
+    return randomness.uniform(seed, shape, -HALF_WIDTH, HALF_WIDTH)
+
+
+class LineState(NamedTuple):
+  """Positions in metres."""
+
+  position: tf.Tensor  # [B, 2]
+  landmark: tf.Tensor  # [B, 2]
+
+
+class LineWorld(base.Environment):
+  """Two agents on a line cover two landmarks; Simple-Spread in small.
+
+  No contacts, no inertia. The sparse reward comes only while both landmarks
+  are covered. Distances are seen as one of a few cells, so that what is
+  learned on near tasks does not carry over to far ones: they need a curriculum
+  that leads there.
+  """
+
+  name = 'line_world'
+  is_terminal = False
+
+  def __init__(self, horizon: int = HORIZON) -> None:
+    self.horizon = horizon
+    self.task_space = LineTaskSpace()
+    self.roles = (
+      types.Role(
+        name='agent',
+        num_agents=NUM_AGENTS,
+        num_actions=len(MOVES),
+        own_size=1,
+        entity_sizes={'agents': _NUM_CELLS, 'landmarks': 1 + _NUM_CELLS},
+      ),
+    )
+
+  def place(self, phi: tf.Tensor, seed: types.Seed) -> LineState:
+    del seed  # The task says it all.
+    _check_width('phi', phi, self.task_space.num_dims)
+    return LineState(phi[:, :NUM_AGENTS], phi[:, NUM_AGENTS:])
+
+  def read_task(self, state: LineState) -> tf.Tensor:
+    return tf.concat([state.position, state.landmark], 1)
+
+  def step(self, state: LineState, action: types.Actions) -> LineState:
+    if len(action) != len(self.roles) or action[0].dtype != tf.int32:
+      raise ValueError(
+        f'action={action!r} is not one int32 tensor for each role'
+      )
+    _check_width('action', action[0], NUM_AGENTS)
+    moved = state.position + tf.gather(tf.constant(MOVES), action[0])
+    return state._replace(
+      position=tf.clip_by_value(moved, -HALF_WIDTH, HALF_WIDTH)
+    )
+
+  def observe(self, state: LineState) -> types.Observations:
+    towards = state.landmark[:, None] - state.position[:, :, None]  # [B, n, m]
+    flag = tf.cast(_is_covered(state), tf.float32)[:, None, :, None]
+    flag = tf.broadcast_to(flag, [*towards.shape, 1])
+    partner = tf.reverse(state.position, [1]) - state.position
+    seen = {
+      'agents': _cell(partner)[:, :, None],
+      'landmarks': tf.concat([flag, _cell(towards)], -1),
+    }
+    return (types.Observation(state.position[:, :, None], seen, {}),)
+
+  def reward(self, state: LineState) -> tuple[tf.Tensor, ...]:
+    all_covered = tf.reduce_all(_is_covered(state), 1, keepdims=True)
+    shared = REWARD_ALL_COVERED * tf.cast(all_covered, tf.float32)
+    return (tf.tile(shared, [1, NUM_AGENTS]),)
+
+  def progress(self, state: LineState) -> tf.Tensor:
+    return tf.reduce_mean(tf.cast(_is_covered(state), tf.float32), 1)
+
+  def draw(self, state: LineState) -> list[base.Scene]:
+    state = base.to_numpy(state)
+    scenes = []
+    for agents, landmarks in zip(state.position, state.landmark, strict=True):
+      discs = [base.Disc((x, 0.0), 0.05, (150, 150, 150)) for x in landmarks]
+      discs += [base.Disc((x, 0.0), 0.1, (66, 113, 196)) for x in agents]
+      scenes.append(base.Scene(discs, HALF_WIDTH + 0.5, 'line'))
+    return scenes
+
+
+class FakeCurriculum(curriculum_base.Curriculum):
+  """Plays uniform tasks and checks what it is given.
+
+  What is known while a graph is traced raises; numbers, which compiled code
+  cannot raise for, are counted in `num_faults`.
+
+  Attributes:
+    num_samples: calls of `sample`.
+    num_updates: calls of `update`.
+    num_faults: updates with tasks that were not those of the last sample,
+      or with values outside [0, 1].
+  """
+
+  def __init__(self, space: task_space.TaskSpace, num_tasks: int) -> None:
+    super().__init__(name='fake_curriculum')
+    self._space = space
+    self._num_tasks = num_tasks
+    self._phi = tf.Variable(tf.zeros([num_tasks, space.num_dims]))
+    self.num_samples = tf.Variable(0)
+    self.num_updates = tf.Variable(0)
+    self.num_faults = tf.Variable(0)
+
+  def sample(
+    self, num_tasks: int, seed: types.Seed
+  ) -> tuple[types.TaskBatch, ...]:
+    if num_tasks != self._num_tasks:
+      raise ValueError(
+        f'num_tasks={num_tasks}, but the run has {self._num_tasks}'
+      )
+    phi = self._space.sample_uniform(num_tasks, seed)
+    self._phi.assign(phi)
+    self.num_samples.assign_add(1)
+    return (curriculum_base.fresh_batch(self._space, phi),)
+
+  def update(
+    self,
+    batches: tuple[types.TaskBatch, ...],
+    values: tuple[tf.Tensor, ...],
+    evaluation: tf.Tensor,
+    seed: types.Seed,
+  ) -> types.Metrics:
+    if len(batches) != 1 or len(values) != 1:
+      raise ValueError(
+        f'{len(batches)} batches and {len(values)} values; allowed: 1 and 1'
+      )
+    for name, tensor, shape in (
+      ('values', values[0], [self._num_tasks]),
+      ('evaluation', evaluation, [1]),
+      ('seed', seed, [2]),
+    ):
+      if tensor.shape != shape:
+        raise ValueError(f'{name} has shape {tensor.shape}; allowed: {shape}')
+    is_known = tf.reduce_all(batches[0].phi == self._phi)
+    is_share = tf.reduce_all((values[0] >= 0.0) & (values[0] <= 1.0))
+    self.num_updates.assign_add(1)
+    self.num_faults.assign_add(1 - tf.cast(is_known & is_share, tf.int32))
+    return {'training_value': tf.reduce_mean(values[0])}
+
+
+def _check_width(name: str, tensor: tf.Tensor, width: int) -> None:
+  if tensor.shape[-1] != width:
+    raise ValueError(
+      f'{name} has shape {tensor.shape}; allowed: [..., {width}]'
+    )
+
+
+def _cell(distance: tf.Tensor) -> tf.Tensor:
+  """Returns [..., _NUM_CELLS]: 1 for the cell of a distance, else 0."""
+  cell = tf.cast(tf.round(2.0 * distance), tf.int32) + _NUM_CELLS // 2
+  return tf.one_hot(cell, _NUM_CELLS)
+
+
+def _is_covered(state: LineState) -> tf.Tensor:
+  """Returns bool [B, 2]: whether an agent is near the landmark."""
+  distance = tf.abs(state.landmark[:, None] - state.position[:, :, None])
+  return tf.reduce_any(distance <= COVER_DISTANCE, 1)

@@ -1,0 +1,157 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The particle world and Simple-Spread, written out for one world.
+
+Slow and literal on purpose: float64 numpy, one pair and one wall at a time,
+following the fact sheet mpe_tasks (sections 1 and 2) line by line. It shares
+no code and no constant with the environments that it judges.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+_DT = 0.1
+_DAMPING = 0.25
+_STIFFNESS = 100.0
+_MARGIN = 1e-3
+_SENSITIVITY = 5.0
+_AGENT_RADIUS = 0.10
+_LANDMARK_RADIUS = 0.05
+
+
+class Wall(NamedTuple):
+  """A slab as the sheet writes it: orientation 'V' or 'H', metres."""
+
+  orientation: str
+  axis: float
+  ends: tuple[float, float]
+  thickness: float
+
+
+HARD_SPREAD_WALLS = (  # Section 4.1.
+  Wall('V', -6.5, (-6.0, 6.0), 3.0),
+  Wall('V', 6.5, (-6.0, 6.0), 3.0),
+  Wall('H', -2.5, (-6.0, 6.0), 3.0),
+  Wall('H', 2.5, (-6.0, 6.0), 3.0),
+  Wall('V', -2.0, (0.8, 2.0), 2.0),
+  Wall('V', -2.0, (-2.0, 0.4), 2.0),
+  Wall('V', 2.0, (-0.4, 2.0), 2.0),
+  Wall('V', 2.0, (-2.0, -0.8), 2.0),
+)
+
+
+def _penetration(depth: float) -> float:
+  """Returns kappa * ln(1 + exp(depth / kappa)), without overflow."""
+  return _MARGIN * float(np.logaddexp(0.0, depth / _MARGIN))
+
+
+def action_force(action: int) -> np.ndarray:
+  """Returns the force [2] of one action; section 1.3."""
+  one_hot = np.zeros(5)
+  one_hot[action] = 1.0
+  control = [one_hot[1] - one_hot[2], one_hot[3] - one_hot[4]]
+  return _SENSITIVITY * np.array(control)
+
+
+def contact_force(a: np.ndarray, b: np.ndarray, reach: float) -> np.ndarray:
+  """Returns the force [2] on a body at `a` from one at `b`; 1.1, item 3."""
+  delta = a - b
+  distance = math.hypot(delta[0], delta[1])
+  if distance == 0.0:
+    raise ValueError(f'both bodies lie at {a}: the sheet leaves this open')
+  return _STIFFNESS * _penetration(reach - distance) * delta / distance
+
+
+def wall_force(x: np.ndarray, radius: float, wall: Wall) -> np.ndarray:
+  """Returns the force [2] of a wall on a body at x; section 1.4."""
+  across, along = (0, 1) if wall.orientation == 'V' else (1, 0)
+  p, q = x[across], x[along]
+  low, high = wall.ends
+  force = np.zeros(2)
+  if q < low - radius or q > high + radius:
+    return force
+  if low <= q <= high:
+    theta = 0.0
+    reach = radius + wall.thickness / 2
+  else:
+    over = q - low if q < low else q - high
+    theta = math.asin(over / radius)
+    reach = radius * math.cos(theta) + wall.thickness / 2
+  delta = p - wall.axis
+  strength = _STIFFNESS * _penetration(reach - abs(delta)) * np.sign(delta)
+  force[across] = math.cos(theta) * strength
+  force[along] = math.sin(theta) * abs(strength)
+  return force
+
+
+def step(
+  position: np.ndarray,
+  velocity: np.ndarray,
+  action: Sequence[int],
+  walls: Sequence[Wall] = (),
+) -> tuple[np.ndarray, np.ndarray]:
+  """Returns position and velocity [n, 2] after one step; section 1.1."""
+  position = np.asarray(position, np.float64)
+  velocity = np.asarray(velocity, np.float64)
+  num_agents = len(position)
+  force = np.stack([action_force(a) for a in action])
+  for i in range(num_agents):
+    for j in range(i + 1, num_agents):
+      push = contact_force(position[i], position[j], 2 * _AGENT_RADIUS)
+      force[i] += push
+      force[j] -= push
+  for i in range(num_agents):
+    for wall in walls:
+      force[i] += wall_force(position[i], _AGENT_RADIUS, wall)
+  velocity = (1.0 - _DAMPING) * velocity + _DT * force
+  return position + _DT * velocity, velocity
+
+
+def covered(position: np.ndarray, landmark: np.ndarray) -> list[bool]:
+  """Returns, for each landmark, whether an agent's centre is on it."""
+  reach = _AGENT_RADIUS + _LANDMARK_RADIUS
+  return [
+    any(math.dist(agent, place) <= reach for agent in position)
+    for place in landmark
+  ]
+
+
+def coverage(position: np.ndarray, landmark: np.ndarray) -> float:
+  """Returns the share of landmarks that are covered."""
+  return sum(covered(position, landmark)) / len(landmark)
+
+
+def reward(position: np.ndarray, landmark: np.ndarray) -> np.ndarray:
+  """Returns each agent's reward [n]; section 2."""
+  shared = 0.1 * 4.0 if all(covered(position, landmark)) else 0.0
+  rewards = []
+  for i, agent in enumerate(position):
+    touches = False
+    for j, other in enumerate(position):
+      if i != j and math.dist(agent, other) < 2 * _AGENT_RADIUS:
+        touches = True
+    rewards.append(shared - (0.1 if touches else 0.0))
+  return np.array(rewards)
+
+
+def observation(
+  position: np.ndarray,
+  velocity: np.ndarray,
+  landmark: np.ndarray,
+  agent: int,
+) -> np.ndarray:
+  """Returns what one agent sees, in the sheet's order, without the tail.
+
+  Own velocity, own position, (covered, dx, dy) of every landmark, (dx, dy) of
+  every other agent: 4 + 3 n + 2 (n - 1) numbers.
+  """
+  numbers = [*velocity[agent], *position[agent]]
+  for place, flag in zip(landmark, covered(position, landmark), strict=True):
+    numbers += [float(flag), *(place - position[agent])]
+  for j, other in enumerate(position):
+    if j != agent:
+      numbers += [*(other - position[agent])]
+  return np.array(numbers)
