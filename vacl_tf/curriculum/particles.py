@@ -1,0 +1,154 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""A set of tasks of bounded size: the particles of the variational q."""
+
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from vacl_tf import randomness
+from vacl_tf import types
+
+
+class Rows(NamedTuple):
+  """Tasks with what is known of them."""
+
+  phi: tf.Tensor  # [S, D]
+  value: tf.Tensor  # [S] last value seen, NaN before the first.
+  origin: tf.Tensor  # [S] int32: 0 an easy task, k a child of generation k.
+  age: tf.Tensor  # [S] int32: updates since it came into being.
+
+
+def novelty(phi: tf.Tensor, count: tf.Tensor, neighbours: int) -> tf.Tensor:
+  """Returns each row's mean distance to its nearest other rows.
+
+  With `neighbours` other rows or fewer it is the sum of all distances over
+  the size of the set; sheet 2.2.
+
+  Args:
+    phi: [S, D]; the rows from `count` on are empty.
+    count: [] int32.
+    neighbours: how many.
+
+  Returns:
+    [S], infinite for empty rows.
+  """
+  size = phi.shape[0]
+  is_empty = tf.range(size) >= count
+  norm = tf.reduce_sum(phi * phi, -1)
+  square = norm[:, None] + norm[None] - 2.0 * tf.matmul(phi, phi, None, True)
+  square = tf.where(
+    is_empty[None] | tf.eye(size, dtype=tf.bool), float('inf'), square
+  )
+  nearest = -tf.math.top_k(-square, min(neighbours, size - 1)).values
+  is_there = nearest < float('inf')
+  distance = tf.where(is_there, tf.sqrt(tf.maximum(nearest, 0.0)), 0.0)
+  share = tf.where(count > neighbours, neighbours, tf.maximum(count, 1))
+  mean = tf.reduce_sum(distance, -1) / tf.cast(share, tf.float32)
+  return tf.where(is_empty, float('inf'), mean)
+
+
+class ParticleSet(tf.Module):
+  """Rows of variables, of which the first `count` are in use.
+
+  Rows stand in the order in which they came. There is room above the capacity
+  for children that have not been tried yet; `evict` cuts back to it.
+  """
+
+  def __init__(
+    self,
+    capacity: int,
+    room: int,
+    num_dims: int,
+    eviction: str,
+    neighbours: int,
+    name: str,
+  ) -> None:
+    super().__init__(name=name)
+    size = capacity + room
+    self.capacity = capacity
+    self._eviction = eviction
+    self._neighbours = neighbours
+    self.count = tf.Variable(0, trainable=False, name='count')
+    self.rows = Rows(
+      phi=tf.Variable(tf.zeros([size, num_dims]), trainable=False, name='phi'),
+      value=tf.Variable(
+        tf.fill([size], float('nan')), trainable=False, name='value'
+      ),
+      origin=tf.Variable(
+        tf.zeros([size], tf.int32), trainable=False, name='origin'
+      ),
+      age=tf.Variable(tf.zeros([size], tf.int32), trainable=False, name='age'),
+    )
+
+  @property
+  def size(self) -> int:
+    """Rows there is room for."""
+    return self.rows.phi.shape[0]
+
+  def in_use(self) -> tf.Tensor:
+    """Returns bool [size]."""
+    return tf.range(self.size) < self.count
+
+  def _assign(self, rows: Rows, count: tf.Tensor) -> None:
+    for variable, value in zip(self.rows, rows, strict=True):
+      variable.assign(value)
+    self.count.assign(count)
+
+  def keep(self, mask: tf.Tensor) -> None:
+    """Drops all rows but those in use where mask [size] is True."""
+    mask &= self.in_use()
+    blank = [tf.zeros_like(row) for row in self.rows]
+    rows, count = _write(Rows(*blank), tf.constant(0), self.rows, mask)
+    self._assign(rows, count)
+
+  def append(self, rows: Rows, mask: tf.Tensor) -> None:
+    """Adds the rows where mask is True; the oldest make room if they must."""
+    surplus = self.count + _number(mask) - self.size
+    self.keep(tf.range(self.size) >= surplus)
+    self._assign(*_write(self.rows, self.count, rows, mask))
+
+  def evict(self, seed: types.Seed) -> None:
+    """Cuts back to the capacity."""
+    surplus = self.count - self.capacity
+    if self._eviction == 'fifo':
+      self.keep(tf.range(self.size) >= surplus)
+      return
+
+    def drop_lowest() -> tf.Tensor:
+      if self._eviction == 'random':
+        score = randomness.uniform(seed, [self.size])
+        score = tf.where(self.in_use(), score, float('inf'))
+      else:
+        score = novelty(self.rows.phi, self.count, self._neighbours)
+      rank = tf.argsort(tf.argsort(score, stable=True))
+      return rank >= surplus
+
+    # Novelty costs the square of the size, so only when there is a surplus.
+    self.keep(
+      tf.cond(
+        surplus > 0, drop_lowest, lambda: tf.ones([self.size], tf.bool)
+      )
+    )
+
+
+def _number(mask: tf.Tensor) -> tf.Tensor:
+  """Returns how many are True, int32."""
+  return tf.reduce_sum(tf.cast(mask, tf.int32))
+
+
+def _write(
+  old: Rows, count: tf.Tensor, new: Rows, mask: tf.Tensor
+) -> tuple[Rows, tf.Tensor]:
+  """Returns rows `old` with the masked rows of `new` put in from `count` on.
+
+  What is not wanted, or has no room, is written past the end and cut off.
+  """
+  size = old.phi.shape[0]
+  place = count + tf.cumsum(tf.cast(mask, tf.int32)) - 1
+  place = tf.where(mask, tf.minimum(place, size), size)[:, None]
+  written = []
+  for before, fresh in zip(old, new, strict=True):
+    padded = tf.concat([before, tf.zeros_like(before[:1])], 0)
+    written.append(tf.tensor_scatter_nd_update(padded, place, fresh)[:-1])
+  return Rows(*written), tf.minimum(count + _number(mask), size)

@@ -1,0 +1,202 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Task expansion: VACL for one entity count (Algorithm 1; sheet section 2)."""
+
+import tensorflow as tf
+
+from vacl_tf import config
+from vacl_tf import randomness
+from vacl_tf import types
+from vacl_tf.curriculum import base
+from vacl_tf.curriculum import particles
+from vacl_tf.curriculum import svgd
+from vacl_tf.environments import task_space
+
+
+class TaskExpansion(base.Curriculum):
+  """An active set to learn on, a solved set to grow from."""
+
+  def __init__(
+    self,
+    space: task_space.TaskSpace,
+    cfg: config.CurriculumConfig,
+    seed: types.Seed,
+  ) -> None:
+    """Fills the active set with easy tasks.
+
+    Args:
+      space: the tasks there are.
+      cfg: all constants.
+      seed: of the easy tasks.
+    """
+    super().__init__(name='task_expansion')
+    self._space = space
+    self._config = cfg
+    self.active = particles.ParticleSet(
+      cfg.capacity,
+      cfg.num_children,
+      space.num_dims,
+      cfg.active_eviction,
+      cfg.num_neighbours,
+      name='active',
+    )
+    # First in, first out needs no room to choose what goes.
+    room = 0 if cfg.solved_eviction == 'fifo' else cfg.capacity
+    self.solved = particles.ParticleSet(
+      cfg.capacity,
+      room,
+      space.num_dims,
+      cfg.solved_eviction,
+      cfg.num_neighbours,
+      name='solved',
+    )
+    easy = space.sample_easy(cfg.num_easy_tasks, seed)
+    self._bear(easy, tf.zeros([len(easy)], tf.int32), tf.constant(True))
+
+  def sample(
+    self, num_tasks: int, seed: types.Seed
+  ) -> tuple[types.TaskBatch, ...]:
+    """Draws active and solved tasks 95 : 5, without replacement.
+
+    Where active tasks run short, solved ones fill up; where both do, rows are
+    repeated, and the repeats are not scored.
+    """
+    active_order, solved_order = randomness.split(seed, 2)
+    num_active, num_solved = self._quotas(num_tasks)
+    position = tf.range(num_tasks)
+    is_active = position < num_active
+    is_solved = ~is_active & (position < num_active + num_solved)
+    # The rows left over go round the set that is not empty.
+    spare = position - num_active
+    from_active = is_active | (self.solved.count == 0)
+    active_slot = _pick(self.active, active_order, position)
+    solved_slot = _pick(self.solved, solved_order, spare)
+    origin = tf.where(
+      is_active,
+      int(types.Origin.ACTIVE),
+      tf.where(is_solved, int(types.Origin.SOLVED), int(types.Origin.FRESH)),
+    )
+    phi = tf.where(
+      from_active[:, None],
+      tf.gather(self.active.rows.phi, active_slot),
+      tf.gather(self.solved.rows.phi, solved_slot),
+    )
+    slot = tf.where(from_active, active_slot, solved_slot)
+    count = tf.constant(self._space.count)
+    return (types.TaskBatch(phi, count, origin, slot),)
+
+  def update(
+    self,
+    batches: tuple[types.TaskBatch, ...],
+    values: tuple[tf.Tensor, ...],
+    evaluation: tf.Tensor,
+    seed: types.Seed,
+  ) -> types.Metrics:
+    """Scores the batch, moves what is solved, expands around it."""
+    del evaluation
+    cfg = self._config
+    choice, active_seed, solved_seed, noise = randomness.split(seed, 4)
+    value = self._score(batches[0], values[0])
+    newly_solved = value > cfg.solved_value  # NaN is neither above nor below.
+    seeds, num_seeds = self._choose_seeds(newly_solved, choice)
+    num_before = self.active.count.read_value()
+    self.solved.append(self.active.rows, newly_solved)
+    self.active.keep(~newly_solved & ~self._surplus(value, newly_solved))
+    num_solved = tf.reduce_sum(tf.cast(newly_solved, tf.int32))
+    num_dropped = num_before - num_solved - self.active.count
+    self.active.evict(active_seed)
+    self.solved.evict(solved_seed)
+    children = svgd.propose(
+      self._space,
+      seeds.phi,
+      num_seeds,
+      self.solved.rows.phi,
+      self.solved.in_use(),
+      cfg,
+      noise,
+    )
+    parent = tf.range(cfg.num_children) % tf.maximum(num_seeds, 1)
+    self._bear(children, tf.gather(seeds.origin, parent) + 1, num_seeds > 0)
+    return {
+      'training_value': tf.reduce_mean(values[0]),
+      'active_tasks': self.active.count.read_value(),
+      'solved_tasks': self.solved.count.read_value(),
+      'newly_solved': num_solved,
+      'dropped': num_dropped,
+      'solved_spread': _spread(self.solved),
+    }
+
+  def history(self) -> dict[str, tf.Tensor]:
+    """Returns the rows in use of both sets."""
+    history = {}
+    for name, members in (('active', self.active), ('solved', self.solved)):
+      for field, rows in members.rows._asdict().items():
+        history[f'{name}_{field}'] = rows[: members.count]
+    return history
+
+  def _bear(
+    self, phi: tf.Tensor, generation: tf.Tensor, is_wanted: tf.Tensor
+  ) -> None:
+    """Adds tasks phi [K, D] to the active set, if they are wanted."""
+    num = phi.shape[0]
+    unknown = tf.fill([num], float('nan'))
+    rows = particles.Rows(phi, unknown, generation, tf.zeros([num], tf.int32))
+    self.active.append(rows, tf.fill([num], is_wanted))
+
+  def _quotas(self, num_tasks: int) -> tuple[tf.Tensor, tf.Tensor]:
+    """Returns how many active and solved tasks a batch holds; sheet 2.3."""
+    wanted = int(self._config.solved_fraction * num_tasks)
+    num_solved = tf.minimum(self.solved.count, wanted)
+    num_active = tf.minimum(self.active.count, num_tasks - num_solved)
+    return num_active, tf.minimum(self.solved.count, num_tasks - num_active)
+
+  def _score(self, batch: types.TaskBatch, value: tf.Tensor) -> tf.Tensor:
+    """Notes the values of active tasks; returns them, NaN where unseen."""
+    for members in (self.active, self.solved):
+      members.rows.age.assign_add(tf.ones_like(members.rows.age))
+    is_scored = batch.origin == int(types.Origin.ACTIVE)
+    slot = tf.where(is_scored, batch.slot, self.active.size)
+    seen = tf.fill([self.active.size + 1], float('nan'))
+    seen = tf.tensor_scatter_nd_update(seen, slot[:, None], value)[:-1]
+    known = self.active.rows.value
+    known.assign(tf.where(tf.math.is_nan(seen), known, seen))
+    return seen
+
+  def _choose_seeds(
+    self, newly_solved: tf.Tensor, seed: types.Seed
+  ) -> tuple[particles.Rows, tf.Tensor]:
+    """Returns K rows of the active set and how many of them are seeds."""
+    size, num = self.active.size, self._config.num_children
+    if self._config.seed_choice == 'random':
+      score = randomness.uniform(seed, [size])
+    else:
+      score = tf.range(size, dtype=tf.float32) / size
+    order = tf.argsort(tf.where(newly_solved, score, 2.0))[:num]
+    rows = particles.Rows(*(tf.gather(row, order) for row in self.active.rows))
+    num_seeds = tf.reduce_sum(tf.cast(newly_solved, tf.int32))
+    return rows, tf.minimum(num_seeds, num)
+
+  def _surplus(self, value: tf.Tensor, newly_solved: tf.Tensor) -> tf.Tensor:
+    """Returns which low scorers go: only while the set is full; sheet 2.3."""
+    is_low = value < self._config.dropped_value
+    staying = self.active.count - tf.reduce_sum(tf.cast(newly_solved, tf.int32))
+    excess = staying - self.active.capacity + 1
+    return is_low & (tf.cumsum(tf.cast(is_low, tf.int32)) <= excess)
+
+
+def _pick(
+  members: particles.ParticleSet, seed: types.Seed, position: tf.Tensor
+) -> tf.Tensor:
+  """Returns rows in use, in a random order, going round if they run out."""
+  score = randomness.uniform(seed, [members.size])
+  order = tf.argsort(tf.where(members.in_use(), score, 2.0))
+  return tf.gather(order, position % tf.maximum(members.count, 1))
+
+
+def _spread(members: particles.ParticleSet) -> tf.Tensor:
+  """Returns the root mean square distance of a coordinate from its mean."""
+  weight = tf.cast(members.in_use(), tf.float32)[:, None]
+  total = tf.maximum(tf.reduce_sum(weight), 1.0)
+  mean = tf.reduce_sum(weight * members.rows.phi, 0) / total
+  square = tf.reduce_sum(weight * (members.rows.phi - mean) ** 2, 0) / total
+  return tf.sqrt(tf.reduce_mean(square))
