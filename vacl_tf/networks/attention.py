@@ -1,0 +1,125 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Attention over entities, and the encoder built on it (sheet, section 5.1)."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import sonnet as snt
+import tensorflow as tf
+
+from vacl_tf import types
+from vacl_tf.networks import blocks
+
+_ABSENT = -1e9  # Score of a slot with nothing in it.
+
+
+def attend(
+  query: tf.Tensor, keys: tf.Tensor, mask: tf.Tensor | None
+) -> tf.Tensor:
+  """Returns the keys' mean, weighted by the softmax of their scores.
+
+  Args:
+    query: [N, q, H].
+    keys: [N, m, H].
+    mask: bool [N, m], True = present; None = all present.
+
+  Returns:
+    [N, q, H].
+  """
+  size = keys.shape[-1]
+  products = query[:, :, None] * keys[:, None]  # [N, q, m, H]
+  # A matrix-vector product again, see `blocks.standardize`.
+  scores = tf.matmul(tf.reshape(products, [-1, size]), tf.ones([size, 1]))
+  scores = tf.reshape(scores, tf.shape(products)[:3])
+  if mask is not None:
+    scores = tf.where(mask[:, None], scores, _ABSENT)
+  weights = tf.nn.softmax(scores, -1)
+  return tf.reduce_sum(weights[..., None] * keys[:, None], 2)
+
+
+class Attention(snt.Module):
+  """Bilinear scores, one head; what is summed are the keys themselves.
+
+  With keys k = scale * x + offset the offset shifts all scores of a query
+  alike, so the softmax does not see it, and the scale can move to the query.
+  The result is normalised as x is, with the affine of the keys.
+  """
+
+  def __init__(
+    self, rng: np.random.Generator, size: int, name: str = 'attention'
+  ) -> None:
+    super().__init__(name=name)
+    self.w = tf.Variable(blocks.orthogonal(rng, size, size, 1.0), name='w')
+
+  def __call__(
+    self,
+    query: tf.Tensor,
+    query_affine: blocks.Affine,
+    keys: tf.Tensor,
+    key_affine: blocks.Affine,
+    mask: tf.Tensor | None = None,
+  ) -> tf.Tensor:
+    """Returns [N * q, H] of query [N * q, H] and keys [N, m, H]."""
+    size = keys.shape[-1]
+    weight = self.w * key_affine.scale
+    bias = tf.linalg.matvec(weight, query_affine.offset, transpose_a=True)
+    query = tf.matmul(query, query_affine.scale[:, None] * weight) + bias
+    num_keys = tf.shape(keys)[0]
+    query = tf.reshape(query, tf.stack([num_keys, -1, size]))
+    return tf.reshape(attend(query, keys, mask), [-1, size])
+
+
+class Encoder(snt.Module):
+  """Encodes what one agent sees into H numbers, for any number of entities."""
+
+  def __init__(
+    self,
+    rng: np.random.Generator,
+    role: types.Role,
+    size: int,
+    activation: str,
+    name: str = 'encoder',
+  ) -> None:
+    super().__init__(name=name)
+    self._kinds = tuple(role.entity_sizes)
+    num_parts = 1 + len(self._kinds)
+    self.own = blocks.Block(rng, role.own_size, size, activation, 'own')
+    self.entity: Mapping[str, blocks.Block] = {
+      kind: blocks.Block(rng, role.entity_sizes[kind], size, activation, kind)
+      for kind in self._kinds
+    }
+    self.attention = {kind: Attention(rng, size) for kind in self._kinds}
+    self.self_block = blocks.Block(rng, size, size, activation, 'self')
+    self.mix = blocks.Block(rng, num_parts * size, size, activation, 'mix')
+    self.out = blocks.Block(rng, size, size, activation, 'out')
+
+  @property
+  def affine(self) -> blocks.Affine:
+    """Of the encoding, for its reader to fold."""
+    return self.out.affine
+
+  def __call__(self, observation: types.Observation) -> tf.Tensor:
+    """Returns normalised encodings [B * n, H] of an observation [B, n, ...]."""
+    own = self.own(_rows(observation.own, 1))
+    parts = [self.self_block(own, self.own.affine)]
+    affines = [self.self_block.affine]
+    for kind in self._kinds:
+      block, seen = self.entity[kind], observation.entities[kind]
+      num_slots = tf.shape(seen)[2]
+      keys = block(_rows(seen, 1))
+      keys = tf.reshape(keys, [-1, num_slots, keys.shape[-1]])
+      mask = observation.masks.get(kind)
+      mask = None if mask is None else _rows(mask, 1)
+      parts.append(
+        self.attention[kind](own, self.own.affine, keys, block.affine, mask)
+      )
+      affines.append(block.affine)
+    mixed = self.mix(tf.concat(parts, -1), *affines)
+    return self.out(mixed, self.mix.affine)
+
+
+def _rows(x: tf.Tensor, num_kept: int) -> tf.Tensor:
+  """Returns x with all axes but the last `num_kept` flattened into one."""
+  kept = tf.shape(x)[-num_kept:]
+  return tf.reshape(x, tf.concat([[-1], kept], 0))

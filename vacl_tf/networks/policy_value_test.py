@@ -1,0 +1,204 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Networks against section 5 of the sheet, written out in numpy.
+
+All weights, scales and offsets are of order 1: as they are initialised,
+logits are all but 0 and every comparison would pass.
+"""
+
+import numpy as np
+import tensorflow as tf
+from absl.testing import parameterized
+
+from vacl_tf import config
+from vacl_tf import types
+from vacl_tf.networks import policy_value
+
+_ACTIVATIONS = {'relu': lambda x: np.maximum(x, 0.0), 'tanh': np.tanh}
+_CLOSE = 1e-3  # Of the largest output; float32 against float64.
+
+
+def _role(num_agents) -> types.Role:
+  sizes = {'agents': 2, 'landmarks': 3}
+  return types.Role('agent', num_agents, 5, 4, sizes)
+
+
+def _networks(num_agents=3, activation='relu', size=16):
+  """Networks whose variables are all of order 1."""
+  cfg = config.NetworkConfig(hidden_size=size, activation=activation)
+  made = policy_value.PolicyValue((_role(num_agents),), cfg, 0)
+  rng = np.random.default_rng(1)
+  for variable in made.variables:
+    noise = rng.normal(size=variable.shape)
+    if variable.shape.rank == 2:
+      variable.assign(noise * (3.0 / variable.shape[0]) ** 0.5)
+    else:
+      variable.assign(0.4 * noise + float('scale' in variable.name))
+  return made
+
+
+def _observation(num_agents, masks=None, seed=2) -> types.Observation:
+  rng = np.random.default_rng(seed)
+
+  def draw(*shape):
+    return tf.constant(rng.normal(size=[2, num_agents, *shape]), tf.float32)
+
+  entities = {'agents': draw(num_agents - 1, 2)}
+  entities['landmarks'] = draw(num_agents, 3)
+  return types.Observation(draw(4), entities, masks or {})
+
+
+def _line(layer, x):
+  return x @ layer.w.numpy().astype(np.float64) + layer.b.numpy()
+
+
+def _block(block, x, activation):
+  """Linear, activation, layer normalisation with its scale and offset."""
+  y = _ACTIVATIONS[activation](_line(block.linear, x))
+  y = (y - np.mean(y)) / np.sqrt(np.var(y) + 1e-5)
+  return y * block.affine.scale.numpy() + block.affine.offset.numpy()
+
+
+def _attend(query, weights, keys):
+  scores = np.array([query @ weights.numpy() @ key for key in keys])
+  scores = np.exp(scores - np.max(scores))
+  scores /= np.sum(scores)
+  return sum(s * key for s, key in zip(scores, keys, strict=True))
+
+
+def _encode(encoder, own, entities, activation):
+  """Section 5.1, for one agent."""
+  e = _block(encoder.own, own, activation)
+  parts = [_block(encoder.self_block, e, activation)]
+  for kind, seen in entities.items():
+    keys = [_block(encoder.entity[kind], row, activation) for row in seen]
+    parts.append(_attend(e, encoder.attention[kind].w, keys))
+  mixed = _block(encoder.mix, np.concatenate(parts), activation)
+  return _block(encoder.out, mixed, activation)
+
+
+def _literal(networks, observation, activation):
+  """Sections 5.2 and 5.3; returns logits [B, n, A] and values [B, n]."""
+  policy, value = networks.policies[0], networks.values[0]
+  logits, values = [], []
+  for b, team in enumerate(observation.own.numpy().astype(np.float64)):
+    seen = [
+      {kind: x.numpy()[b, i] for kind, x in observation.entities.items()}
+      for i in range(len(team))
+    ]
+    agents = list(zip(team, seen, strict=True))
+    codes = [_encode(policy.encoder, *agent, activation) for agent in agents]
+    logits.append([_line(policy.logits, code) for code in codes])
+    codes = [_encode(value.encoder, *agent, activation) for agent in agents]
+    mixed = [_attend(code, value.attention.w, codes) for code in codes]
+    heads = [_block(value.head, x, activation) for x in mixed]
+    values.append([_line(value.value, head)[0] for head in heads])
+  return np.array(logits), np.array(values)
+
+
+def _outputs(networks, observation):
+  [logits] = networks.logits((observation,))
+  [value] = networks.value((observation,))
+  return logits.numpy(), value.numpy()
+
+
+class PolicyValueTest(parameterized.TestCase, tf.test.TestCase):
+  def assertNear(self, one, other):
+    for x, y in zip(one, other, strict=True):
+      self.assertGreater(np.std(y), 0.1)  # Else nothing is compared.
+      self.assertLess(np.max(np.abs(x - y)), _CLOSE * np.max(np.abs(y)))
+
+  def assertFar(self, one, other):
+    for x, y in zip(one, other, strict=True):
+      self.assertGreater(np.max(np.abs(x - y)), 0.02 * np.max(np.abs(y)))
+
+  def test_sizes_are_those_of_the_sheet(self):
+    cfg = config.NetworkConfig()
+    made = policy_value.PolicyValue((_role(4),), cfg, 0)
+    for networks, size in ((made.policies, 30725), (made.values, 38849)):
+      found = sum(x.shape.num_elements() for x in networks[0].variables)
+      self.assertEqual(found, size)
+
+  @parameterized.product(num_agents=(2, 4, 7), activation=('relu', 'tanh'))
+  def test_equals_the_literal_network(self, num_agents, activation):
+    networks = _networks(num_agents, activation)
+    observation = _observation(num_agents)
+    self.assertNear(
+      _outputs(networks, observation),
+      _literal(networks, observation, activation),
+    )
+
+  def test_same_parameters_serve_any_number_of_agents(self):
+    networks = _networks(4)
+    for num_agents in range(2, 10):
+      logits, value = _outputs(networks, _observation(num_agents))
+      self.assertEqual(logits.shape, (2, num_agents, 5))
+      self.assertEqual(value.shape, (2, num_agents))
+      self.assertAllInRange(logits, -100.0, 100.0)
+
+  @parameterized.parameters(2, 4, 7)
+  def test_agents_are_alike(self, num_agents):
+    networks, observation = _networks(), _observation(num_agents)
+    order = np.random.default_rng(3).permutation(num_agents)
+    order = np.roll(np.arange(num_agents), 1) if num_agents < 3 else order
+    shuffled = tf.nest.map_structure(
+      lambda x: tf.gather(x, order, axis=1), observation
+    )
+    logits, value = _outputs(networks, observation)
+    found = _outputs(networks, shuffled)
+    self.assertNear(found, (logits[:, order], value[:, order]))
+    self.assertFar(found, (logits, value))
+
+  @parameterized.product(num_agents=(4, 7), kind=('agents', 'landmarks'))
+  def test_entities_are_alike(self, num_agents, kind):
+    networks, observation = _networks(), _observation(num_agents)
+    seen = observation.entities[kind]
+    expected = _outputs(networks, observation)
+    shuffled = observation.entities | {kind: tf.reverse(seen, [2])}
+    found = _outputs(networks, observation._replace(entities=shuffled))
+    self.assertNear(found, expected)
+    # A swap of features instead of entities is another observation.
+    other = observation.entities | {kind: tf.reverse(seen, [3])}
+    found = _outputs(networks, observation._replace(entities=other))
+    self.assertFar(found, expected)
+
+  @parameterized.parameters('agents', 'landmarks')
+  def test_absent_entities_do_not_count(self, kind):
+    networks, observation = _networks(), _observation(4)
+    expected = _outputs(networks, observation)
+    seen = observation.entities[kind]
+    num = seen.shape[2]
+    padding = tf.fill([2, 4, 3, seen.shape[3]], 7.0)
+    padded = observation._replace(
+      entities=observation.entities | {kind: tf.concat([seen, padding], 2)}
+    )
+    is_present = tf.range(num + 3) < num
+    masks = {kind: tf.broadcast_to(is_present, [2, 4, num + 3])}
+    self.assertNear(
+      _outputs(networks, padded._replace(masks=masks)), expected
+    )
+    self.assertFar(_outputs(networks, padded), expected)
+
+  def test_every_variable_has_a_gradient(self):
+    networks, observation = _networks(), _observation(3)
+    with tf.GradientTape() as tape:
+      [logits] = networks.logits((observation,))
+      [value] = networks.value((observation,))
+      loss = tf.reduce_sum(logits**2) + tf.reduce_sum(value**2)
+    for gradient in tape.gradient(loss, networks.trainable_variables):
+      self.assertGreater(np.max(np.abs(gradient)), 0.0)
+
+  def test_seed_decides_and_first_policy_is_all_but_uniform(self):
+    cfg = config.NetworkConfig(hidden_size=16)
+    one, again, other = (
+      policy_value.PolicyValue((_role(3),), cfg, seed) for seed in (0, 0, 1)
+    )
+    observation = _observation(3)
+    first = _outputs(one, observation)
+    self.assertAllEqual(first[0], _outputs(again, observation)[0])
+    self.assertNotAllClose(first[1], _outputs(other, observation)[1])
+    self.assertLess(np.max(np.abs(first[0])), 0.1)
+
+
+if __name__ == '__main__':
+  tf.test.main()
