@@ -1,0 +1,255 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The learner on a tiny trajectory, against its definition written out."""
+
+import dataclasses
+
+import numpy as np
+import tensorflow as tf
+from absl.testing import parameterized
+
+from vacl_tf import config
+from vacl_tf import randomness
+from vacl_tf import types
+from vacl_tf.learning import ppo
+from vacl_tf.networks import policy_value
+from vacl_tf.testing import fakes
+
+_STEPS, _TASKS = 4, 6
+_SEED = randomness.root(3)
+_ENV = fakes.LineWorld(_STEPS)
+_PLAIN = config.PpoConfig(
+  num_minibatches=1, normalize_value=False, max_gradient_norm=0.0
+)
+
+
+def _network(seed=0) -> policy_value.PolicyValue:
+  cfg = config.NetworkConfig(hidden_size=8)
+  network = policy_value.PolicyValue(_ENV.roles, cfg, seed)
+  # As it is initialised, the policy is all but uniform everywhere.
+  network.policies[0].logits.w.assign(100.0 * network.policies[0].logits.w)
+  return network
+
+
+def _trajectory(network) -> types.Trajectory:
+  """Random actions, rewards, and log-probabilities a little off."""
+  rng = np.random.default_rng(1)
+  phi = _ENV.task_space.sample_uniform(_TASKS, randomness.root(2))
+  states, action = [_ENV.place(phi, _SEED)], rng.integers(0, 3, [4, _TASKS, 2])
+  action = tf.constant(action, tf.int32)
+  log_prob = []
+  for t in range(_STEPS):
+    [logits] = network.logits(_ENV.observe(states[-1]))
+    chosen = tf.gather(tf.math.log_softmax(logits), action[t], batch_dims=2)
+    log_prob.append(chosen + rng.normal(0.0, 0.2, [_TASKS, 2]))
+    states.append(_ENV.step(states[-1], (action[t],)))
+  reward = tf.constant(rng.normal(size=[_STEPS, _TASKS, 2]), tf.float32)
+  return types.Trajectory(
+    state=tf.nest.map_structure(lambda *x: tf.stack(x), *states),
+    action=(action,),
+    log_prob=(tf.stack(log_prob),),
+    reward=(reward,),
+    bonus=(tf.zeros_like(reward),),
+    progress=tf.zeros([_STEPS, _TASKS]),
+  )
+
+
+def _flat(trajectory) -> types.State:
+  return tf.nest.map_structure(
+    lambda x: tf.reshape(x[:-1], [_STEPS * _TASKS, 2]), trajectory.state
+  )
+
+
+def _literal_gradients(network, trajectory, cfg) -> list[tf.Tensor]:
+  """Of the loss of section 4, for the whole trajectory at once."""
+  value = np.stack(
+    [
+      network.value(_ENV.observe(fakes.LineState(*state)))[0]
+      for state in zip(*trajectory.state, strict=True)
+    ]
+  )
+  reward = trajectory.reward[0].numpy()
+  advantage, later = np.zeros_like(reward), 0.0
+  for t in reversed(range(_STEPS)):
+    error = reward[t] + cfg.discount * value[t + 1] - value[t]
+    later = error + cfg.discount * cfg.trace_decay * later
+    advantage[t] = later
+  target = advantage + value[:-1]
+  advantage = (advantage - np.mean(advantage)) / (np.std(advantage) + 1e-5)
+  advantage, target, action, acting_log_prob = (
+    tf.reshape(x, [_STEPS * _TASKS, 2])
+    for x in (advantage, target, trajectory.action[0], trajectory.log_prob[0])
+  )
+  with tf.GradientTape() as tape:
+    observations = _ENV.observe(_flat(trajectory))
+    [logits] = network.logits(observations)
+    [value] = network.value(observations)
+    log_probs = tf.math.log_softmax(logits)
+    log_prob = tf.reduce_sum(tf.one_hot(action, 3) * log_probs, -1)
+    ratio = tf.exp(log_prob - acting_log_prob)
+    bounded = tf.clip_by_value(ratio, 1.0 - cfg.clip, 1.0 + cfg.clip)
+    gain = tf.minimum(ratio * advantage, bounded * advantage)
+    entropy = -tf.reduce_sum(tf.exp(log_probs) * log_probs, -1)
+    error = 0.5 * (value - target) ** 2  # The acting value is this value.
+    loss = tf.reduce_mean(
+      cfg.value_cost * error - gain - cfg.entropy_cost * entropy
+    )
+  variables = [*network.policies[0].variables, *network.values[0].variables]
+  return tape.gradient(loss, variables)
+
+
+class LearnerTest(parameterized.TestCase, tf.test.TestCase):
+  def _learn(self, trajectory=None, network=None, is_terminal=False, **changes):
+    """Returns network, gradients of each step, metrics and learner."""
+    network = network or _network()
+    trajectory = trajectory or _trajectory(network)
+    seen = []
+
+    def reduce(gradients):
+      seen.append(gradients)
+      return gradients
+
+    cfg = dataclasses.replace(_PLAIN, **changes)
+    learner = ppo.Learner(network, cfg, reduce)
+    metrics = learner.learn(trajectory, _ENV.observe, is_terminal, _SEED)
+    return network, seen, metrics, learner
+
+  def assertSameGradients(self, found, expected, scale=1.0):
+    self.assertGreater(float(tf.linalg.global_norm(expected)), 0.1)
+    for x, y in zip(found, expected, strict=True):
+      self.assertAllClose(x, scale * y, 1e-4, 1e-5)
+
+  def test_gradient_equals_the_literal_one(self):
+    network = _network()
+    trajectory = _trajectory(network)
+    literal = _literal_gradients(network, trajectory, _PLAIN)
+    _, [found], metrics, _ = self._learn(trajectory, network)
+    self.assertSameGradients(found, literal)
+    self.assertGreater(metrics['clip_fraction'], 0.1)
+
+  @parameterized.parameters(4, 16)
+  def test_chunk_size_does_not_change_the_step(self, agent_samples):
+    network, whole, _, _ = self._learn(num_minibatches=2)
+    chunked = self._learn(
+      num_minibatches=2, chunk_agent_samples=agent_samples
+    )
+    self.assertSameGradients(chunked[1][0], whole[0])
+    for x, y in zip(network.variables, chunked[0].variables, strict=True):
+      self.assertAllClose(x, y, 1e-5, 1e-5)
+
+  def test_a_pass_uses_every_sample_once(self):
+    _, [whole], _, _ = self._learn()
+    _, parts, _, _ = self._learn(num_minibatches=4, learning_rate=0.0)
+    mean = [sum(gradients) / 4.0 for gradients in zip(*parts, strict=True)]
+    self.assertSameGradients(mean, whole)
+    norms = [float(tf.linalg.global_norm(part)) for part in parts]
+    self.assertLen(np.unique(norms), 4)
+
+  def test_number_of_steps(self):
+    _, seen, _, learner = self._learn(num_minibatches=3, num_epochs=2)
+    self.assertLen(seen, 6)
+    self.assertAllEqual([x.step for x in learner.optimizers], [6, 6])
+
+  def test_gradient_scale(self):
+    _, [plain], _, _ = self._learn()
+    _, [scaled], _, _ = self._learn(gradient_scale=3.0)
+    self.assertSameGradients(scaled, plain, 3.0)
+
+  def test_each_networks_gradient_is_bounded(self):
+    _, [whole], metrics, learner = self._learn(max_gradient_norm=0.01)
+    for name, optimizer in zip(
+      ('policy', 'value'), learner.optimizers, strict=True
+    ):
+      # After one step the first moment is a tenth of the gradient.
+      norm = tf.linalg.global_norm(optimizer.m) * 10.0
+      self.assertAllClose(norm, 0.01, 1e-4)
+      self.assertGreater(metrics[f'{name}_gradient_norm'], 0.02)
+    total = tf.sqrt(
+      metrics['policy_gradient_norm'] ** 2 + metrics['value_gradient_norm'] ** 2
+    )
+    self.assertAllClose(total, tf.linalg.global_norm(whole), 1e-4)
+
+  def test_bonus_is_reward(self):
+    network = _network()
+    first = _trajectory(network)
+    moved = first._replace(reward=first.bonus, bonus=first.reward)
+    expected = _literal_gradients(network, first, _PLAIN)
+    _, [found], metrics, _ = self._learn(moved, network)
+    self.assertSameGradients(found, expected)
+    self.assertAllClose(metrics['reward_mean'], 0.0)
+
+  @parameterized.parameters(True, False)
+  def test_last_state_bootstraps_unless_terminal(self, is_terminal):
+    network = _network()
+    trajectory = _trajectory(network)
+    last = tf.nest.map_structure(lambda x: x[-1], trajectory.state)
+    value = np.mean(network.value(_ENV.observe(last))[0])
+    metrics = self._learn(
+      trajectory, network, is_terminal, trace_decay=1.0, discount=1.0
+    )[2]
+    to_go = np.cumsum(trajectory.reward[0].numpy()[::-1], 0)
+    expected = np.mean(to_go) + (0.0 if is_terminal else value)
+    self.assertGreater(abs(value), 0.01)
+    self.assertAllClose(metrics['return_mean'], expected, 1e-4, 1e-5)
+
+  def test_rewarded_actions_become_likelier(self):
+    # Fails if the sign of the advantage is flipped.
+    network = _network()
+    trajectory = _trajectory(network)
+    is_right = tf.cast(trajectory.action[0] == 2, tf.float32)
+    trajectory = trajectory._replace(reward=(is_right,))
+
+    def likelihood():
+      [logits] = network.logits(_ENV.observe(_flat(trajectory)))
+      return np.mean(tf.nn.softmax(logits)[..., 2])
+
+    before = likelihood()
+    self._learn(trajectory, network, discount=0.0, num_epochs=5)
+    self.assertGreater(likelihood(), before + 0.005)
+
+  @parameterized.parameters(True, False)
+  def test_value_moves_to_its_targets(self, is_normalized):
+    # Fails if the value is always 0.
+    network = _network()
+    trajectory = _trajectory(network)
+    reward = 1.0 + tf.cast(trajectory.state.landmark[:-1] > 0.0, tf.float32)
+    trajectory = trajectory._replace(reward=(reward,))
+    learner = ppo.Learner(
+      network,
+      dataclasses.replace(
+        _PLAIN,
+        discount=0.0,
+        num_epochs=10,
+        learning_rate=2e-2,
+        normalize_value=is_normalized,
+        value_clip=10.0,
+      ),
+    )
+    target = tf.reshape(reward, [-1, 2])
+
+    def error():
+      [value] = network.value(_ENV.observe(_flat(trajectory)))
+      value = learner.normalizer.denormalize(value)
+      return float(np.mean((value - target) ** 2))
+
+    before = error()
+    learner.learn(trajectory, _ENV.observe, False, _SEED)
+    self.assertLess(error(), 0.5 * before)
+
+
+class ChunkRowsTest(parameterized.TestCase, tf.test.TestCase):
+  @parameterized.parameters(
+    (12, 100, 12),
+    (12, 12, 12),
+    (12, 5, 4),
+    (7, 6, 1),
+    (2500, 250, 250),
+    (2500, 249, 125),
+    (12, 0, 1),
+  )
+  def test_largest_divisor_within_the_bound(self, rows, at_most, found):
+    self.assertEqual(ppo.chunk_rows(rows, at_most), found)
+
+
+if __name__ == '__main__':
+  tf.test.main()
