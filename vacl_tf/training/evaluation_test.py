@@ -1,0 +1,55 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Intervals that hold what they promise, and evaluation's determinism."""
+
+import numpy as np
+import tensorflow as tf
+
+from vacl_tf import randomness
+from vacl_tf.testing import fakes
+from vacl_tf.training import evaluation
+
+
+class EstimateTest(tf.test.TestCase):
+  def test_by_hand(self):
+    found = evaluation.estimate(np.array([0.0, 1.0, 1.0, 1.0]))
+    self.assertAlmostEqual(found.mean, 0.75)
+    self.assertAlmostEqual(found.low, 0.75 - 1.96 * 0.5 / 2.0)
+    self.assertEqual(found.high, 1.0)
+
+  def test_the_interval_covers_the_truth_as_often_as_it_says(self):
+    rng = np.random.default_rng(0)
+    hits = 0
+    for _ in range(1000):
+      found = evaluation.estimate(rng.random(200) < 0.7)
+      hits += found.low <= 0.7 <= found.high
+    self.assertBetween(hits, 920, 975)
+
+
+class EvaluateTest(tf.test.TestCase):
+  def test_value_and_success_depend_on_policy_and_seed_alone(self):
+    env = fakes.LineWorld()
+
+    def stay(observations, seed):
+      del seed
+      return (tf.zeros(observations[0].own.shape[:2], tf.int32),)
+
+    def right(observations, seed):
+      return (2 + stay(observations, seed)[0],)
+
+    seed = randomness.root(3)
+    value, success = evaluation.evaluate(stay, env, 64, seed)
+    again, _ = evaluation.evaluate(stay, env, 64, seed)
+    other, _ = evaluation.evaluate(right, env, 64, seed)
+    self.assertAllEqual(value, again)
+    self.assertNotAllEqual(value, other)
+    self.assertAllEqual(success, value >= 1.0)
+    self.assertAllInRange(value, 0.0, 1.0)
+
+  def test_greedily_takes_the_largest_logit(self):
+    act = evaluation.greedily(lambda _: (tf.constant([[[0.0, 2.0, 1.0]]]),))
+    self.assertAllEqual(act((), None)[0], [[1]])
+
+
+if __name__ == '__main__':
+  tf.test.main()

@@ -1,0 +1,201 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Algorithm 1: sample tasks, collect, learn, update the curriculum, count."""
+
+import math
+import time
+from collections.abc import Callable
+
+import numpy as np
+import tensorflow as tf
+
+from vacl_tf import config
+from vacl_tf import curriculum
+from vacl_tf import randomness
+from vacl_tf import types
+from vacl_tf.environments import base
+from vacl_tf.learning import ppo
+from vacl_tf.networks import policy_value
+from vacl_tf.training import evaluation
+from vacl_tf.training import rollout
+
+_STOP_WINDOW = 3  # Evaluations whose mean must reach stop_at_coverage.
+_WATCHED = ('policy_loss', 'value_loss', 'entropy', 'return_mean')
+
+
+class DivergedError(Exception):
+  """A quantity of training is not finite; the message names it."""
+
+
+class Run(tf.Module):
+  """All that survives an iteration; a checkpoint of it is the whole resume."""
+
+  def __init__(self, cfg: config.Config, env: base.Environment) -> None:
+    super().__init__(name='run')
+    self.root = randomness.root(cfg.seed)
+    stream = randomness.fold(self.root, randomness.Stream.CURRICULUM)
+    self.network = policy_value.PolicyValue(env.roles, cfg.network, cfg.seed)
+    self.learner = ppo.Learner(self.network, cfg.ppo)
+    self.curriculum = curriculum.make(cfg.curriculum, env.task_space, stream)
+    self.iteration = tf.Variable(0, trainable=False, name='iteration')
+    self.env_steps = tf.Variable(
+      0, trainable=False, dtype=tf.int64, name='env_steps'
+    )
+    self.wall_seconds = tf.Variable(
+      0.0, trainable=False, dtype=tf.float64, name='wall_seconds'
+    )
+    # Latest coverage last; the curriculum sees it, and so does the stop rule.
+    self.coverage = tf.Variable(
+      tf.fill([_STOP_WINDOW], math.nan), trainable=False, name='coverage'
+    )
+
+  def seed(self, stream: randomness.Stream, *more: int) -> types.Seed:
+    """Returns the seed of a stream at this iteration."""
+    return randomness.fold(self.root, stream, self.iteration, *more)
+
+
+class Programs:
+  """The compiled functions of a run, each traced once."""
+
+  def __init__(
+    self,
+    run: Run,
+    env: base.Environment,
+    cfg: config.Config,
+    use_xla: bool = True,
+  ) -> None:
+    """Makes the functions; without XLA they start sooner and run slower."""
+
+    def compiled(function: Callable) -> Callable:
+      return tf.function(function, jit_compile=use_xla)
+
+    greedy = evaluation.greedily(run.network.logits)
+    num_tests = cfg.training.num_evaluation_tasks
+    self.sample = compiled(
+      lambda seed: run.curriculum.sample(cfg.training.num_tasks, seed)
+    )
+    self.collect = compiled(
+      lambda batch, seed: rollout.collect(run.network.logits, env, batch, seed)
+    )
+    self.learn = compiled(
+      lambda trajectory, seed: run.learner.learn(
+        trajectory, env.observe, env.is_terminal, seed
+      )
+    )
+    self.value = compiled(
+      lambda trajectory: rollout.task_value(trajectory.progress)
+    )
+    self.update = compiled(run.curriculum.update)
+    self.evaluate = compiled(
+      lambda seed: evaluation.evaluate(greedy, env, num_tests, seed)
+    )
+
+  def num_traces(self) -> dict[str, int]:
+    """Returns how often each function was traced."""
+    return {
+      name: function.experimental_get_tracing_count()
+      for name, function in vars(self).items()
+    }
+
+
+def iterate(run: Run, programs: Programs, cfg: config.Config) -> types.Metrics:
+  """Makes one iteration of Algorithm 1; returns its metrics."""
+  stream = randomness.Stream
+  batches = programs.sample(run.seed(stream.SAMPLE))
+  [batch] = batches  # One entity count.
+
+  # Maximise L1: the policy, on the tasks of the present curriculum.
+  values = []
+  for rollout_index in range(cfg.training.num_rollouts):
+    trajectory = programs.collect(
+      batch, run.seed(stream.COLLECT, rollout_index)
+    )
+    metrics = programs.learn(trajectory, run.seed(stream.LEARN, rollout_index))
+    values.append(programs.value(trajectory))
+    run.env_steps.assign_add(math.prod(trajectory.progress.shape))
+
+  # Maximise L2: the curriculum, given how the policy did.
+  value = tf.reduce_mean(tf.stack(values), 0)
+  metrics |= programs.update(
+    batches, (value,), run.coverage[-1:], run.seed(stream.UPDATE)
+  )
+  run.iteration.assign_add(1)
+  return metrics
+
+
+def evaluate(run: Run, programs: Programs) -> dict[str, float]:
+  """Returns greedy coverage and success on fresh tasks, and notes coverage."""
+  seed = run.seed(randomness.Stream.EVALUATE)
+  value, success = programs.evaluate(seed)
+  coverage = float(tf.reduce_mean(value))
+  run.coverage.assign(tf.concat([run.coverage[1:], [coverage]], 0))
+  return {'coverage': coverage, 'success': float(np.mean(success))}
+
+
+def is_finished(run: Run, length: config.RunLength) -> bool:
+  """Returns whether nothing is left to do."""
+  mean = float(tf.reduce_mean(run.coverage))  # NaN before three evaluations.
+  is_good = 0.0 < length.stop_at_coverage <= mean
+  return is_good or int(run.env_steps) >= length.num_env_steps
+
+
+def train(
+  run: Run,
+  programs: Programs,
+  cfg: config.Config,
+  length: config.RunLength,
+  *,
+  log: Callable[[dict[str, float]], None],
+  save: Callable[[], None],
+  should_stop: Callable[[], bool],
+  began: float,
+) -> bool:
+  """Trains until the run is finished or asked to stop, then saves.
+
+  Args:
+    run: what to train, in place.
+    programs: its compiled functions.
+    cfg: what was used to make both.
+    length: when to end, evaluate and save.
+    log: takes the row of an iteration.
+    save: writes a checkpoint of the run.
+    should_stop: asked after each iteration.
+    began: time.monotonic() when this process began.
+
+  Returns:
+    Whether the run is finished.
+
+  Raises:
+    DivergedError: a metric is not finite. The last checkpoint is good.
+  """
+  before = float(run.wall_seconds)
+  is_done = False
+  while not is_done:
+    metrics = iterate(run, programs, cfg)
+    row = {name: float(value) for name, value in metrics.items()}
+    for name in _WATCHED:
+      if not math.isfinite(row[name]):
+        raise DivergedError(
+          f'{name} is {row[name]} at iteration {int(run.iteration)}'
+        )
+    scores = {'coverage': math.nan, 'success': math.nan}
+    is_due = int(run.iteration) % length.evaluation_interval == 0
+    if is_due:
+      scores = evaluate(run, programs)
+    run.wall_seconds.assign(before + time.monotonic() - began)
+    is_done, must_stop = is_finished(run, length), should_stop()
+    is_last = is_done or must_stop
+    if is_last or int(run.iteration) % length.checkpoint_interval == 0:
+      save()
+    if is_done and not is_due:  # Saved without it, so that resume is exact.
+      scores = evaluate(run, programs)
+    log({
+      'iteration': int(run.iteration),
+      'env_steps': int(run.env_steps),
+      'wall_seconds': before + time.monotonic() - began,
+      **scores,
+      **row,
+    })
+    if must_stop:
+      break
+  return is_done

@@ -1,0 +1,151 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Roll-outs, step by step again."""
+
+import numpy as np
+import tensorflow as tf
+from absl.testing import parameterized
+
+from vacl_tf import config
+from vacl_tf import randomness
+from vacl_tf.curriculum import base
+from vacl_tf.networks import policy_value
+from vacl_tf.testing import fakes
+from vacl_tf.training import rollout
+
+_ENV = fakes.LineWorld(6)
+_SEED = randomness.root(4)
+
+
+def _network():
+  cfg = config.NetworkConfig(hidden_size=8)
+  network = policy_value.PolicyValue(_ENV.roles, cfg, 0)
+  # As it is initialised, the policy is all but uniform everywhere.
+  network.policies[0].logits.w.assign(100.0 * network.policies[0].logits.w)
+  return network
+
+
+def _phi():
+  return _ENV.task_space.sample_uniform(5, randomness.root(1))
+
+
+def _at(tree, t):
+  return tf.nest.map_structure(lambda x: x[t], tree)
+
+
+class DrawTest(parameterized.TestCase, tf.test.TestCase):
+  def test_frequencies_are_those_of_the_softmax(self):
+    logits = tf.constant([[0.0, 1.0, -1.0], [2.0, 2.0, 2.0]])
+    uniform = randomness.uniform(_SEED, [20000, 2])
+    many = tf.broadcast_to(logits, [20000, 2, 3])
+    found = rollout.draw_actions(many, uniform)
+    self.assertEqual(found.dtype, tf.int32)
+    shares = tf.reduce_mean(tf.one_hot(found, 3), 0)
+    self.assertAllClose(shares, tf.nn.softmax(logits), atol=0.015)
+
+  @parameterized.parameters((0.0, 0), (0.24, 0), (0.26, 1), (0.76, 2))
+  def test_bounds(self, number, action):
+    logits = tf.math.log([[0.25, 0.5, 0.25]])
+    found = rollout.draw_actions(logits, tf.constant([number]))
+    self.assertAllEqual(found, [action])
+
+  def test_numbers_next_to_one_are_still_actions(self):
+    logits = tf.random.stateless_normal([1000, 5], [0, 0], 0.0, 3.0)
+    almost_one = np.nextafter(np.float32(1.0), np.float32(0.0))
+    found = rollout.draw_actions(logits, tf.fill([1000], almost_one))
+    self.assertAllInRange(found, 0, 4)
+
+  def test_greedy(self):
+    found = rollout.greedy(tf.constant([[[0.0, 3.0, 1.0], [2.0, 0.0, 1.0]]]))
+    self.assertAllEqual(found, [[1, 0]])
+    self.assertEqual(found.dtype, tf.int32)
+
+
+class CollectTest(tf.test.TestCase):
+  def _collect(self, seed=_SEED):
+    network = _network()
+    batch = base.fresh_batch(_ENV.task_space, _phi())
+    return network, rollout.collect(network.logits, _ENV, batch, seed)
+
+  def test_shapes(self):
+    _, trajectory = self._collect()
+    for state in trajectory.state:
+      self.assertEqual(state.shape, [7, 5, 2])
+    for name in ('action', 'log_prob', 'reward', 'bonus'):
+      [found] = getattr(trajectory, name)
+      self.assertEqual(found.shape, [6, 5, 2])
+    self.assertEqual(trajectory.progress.shape, [6, 5])
+    self.assertEqual(trajectory.action[0].dtype, tf.int32)
+    self.assertAllEqual(trajectory.bonus[0], np.zeros([6, 5, 2]))
+
+  def test_begins_with_the_tasks(self):
+    _, trajectory = self._collect()
+    first = _ENV.read_task(_at(trajectory.state, 0))
+    self.assertAllEqual(first, _phi())
+
+  def test_states_rewards_and_log_probs_belong_to_the_actions(self):
+    network, trajectory = self._collect()
+    self.assertLen(np.unique(trajectory.action[0]), 3)
+    for t in range(6):
+      state = _at(trajectory.state, t)
+      action = _at(trajectory.action, t)
+      [logits] = network.logits(_ENV.observe(state))
+      log_prob = tf.gather(
+        tf.math.log_softmax(logits), action[0], batch_dims=2
+      )
+      self.assertAllClose(trajectory.log_prob[0][t], log_prob, 1e-5, 1e-5)
+      after = _ENV.step(state, action)
+      self.assertAllEqual(after, _at(trajectory.state, t + 1))
+      self.assertAllEqual(trajectory.reward[0][t], _ENV.reward(after)[0])
+      self.assertAllEqual(trajectory.progress[t], _ENV.progress(after))
+
+  def test_seed_decides(self):
+    one, again = self._collect()[1], self._collect()[1]
+    other = self._collect(randomness.root(9))[1]
+    tf.nest.map_structure(self.assertAllEqual, one, again)
+    self.assertNotAllEqual(one.action[0], other.action[0])
+
+  def test_play_makes_the_steps_of_act(self):
+    network = _network()
+    states, progress = rollout.play(
+      lambda seen, seed: tuple(map(rollout.greedy, network.logits(seen))),
+      _ENV,
+      _phi(),
+      _SEED,
+    )
+    state = _ENV.place(_phi(), _SEED)
+    for t in range(6):
+      [logits] = network.logits(_ENV.observe(state))
+      state = _ENV.step(state, (tf.argmax(logits, -1, tf.int32),))
+      self.assertAllEqual(_at(states, t), state)
+      self.assertAllEqual(progress[t], _ENV.progress(state))
+
+  def test_play_hands_out_a_new_seed_each_step(self):
+    def act(seen, seed):
+      del seen
+      number = tf.cast(10.0 * randomness.uniform(seed, [5, 2]), tf.int32)
+      return (number % 3,)
+
+    states, _ = rollout.play(act, _ENV, tf.zeros([5, 4]), _SEED)
+    moves = np.diff(states.position.numpy(), axis=0)
+    self.assertTrue(np.any(moves[1:] != moves[:-1]))
+
+
+class ScoreTest(tf.test.TestCase):
+  def test_value_is_the_mean_of_the_last_five_steps(self):
+    # Fails if the value is always 0.
+    progress = tf.constant([[9.0, 9], [0, 1], [1, 1], [1, 1], [1, 1], [1, 1]])
+    self.assertAllClose(rollout.task_value(progress), [0.8, 1.0])
+    self.assertAllClose(rollout.task_value(progress[1:3]), [0.5, 1.0])
+
+  def test_success_needs_all_of_the_last_five_steps(self):
+    progress = np.ones([7, 4])
+    progress[1, 1] = 0.0  # Before the window.
+    progress[2, 2] = 0.5
+    progress[6, 3] = 0.75
+    found = rollout.is_success(tf.constant(progress, tf.float32))
+    self.assertAllEqual(found, [True, True, False, False])
+
+
+if __name__ == '__main__':
+  tf.test.main()

@@ -1,0 +1,182 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Broken checkpoints, and policies used without vacl_tf."""
+
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import tensorflow as tf
+
+from vacl_tf import config
+from vacl_tf import environments
+from vacl_tf import randomness
+from vacl_tf.networks import policy_value
+from vacl_tf.training import saving
+
+
+class _Counter(tf.Module):
+  """Stands for a run."""
+
+  def __init__(self) -> None:
+    super().__init__(name='counter')
+    self.value = tf.Variable(0)
+    self.block = tf.Variable(tf.zeros([1000]))
+
+
+class CheckpointerTest(tf.test.TestCase):
+  def setUp(self):
+    super().setUp()
+    self.directory = pathlib.Path(self.create_tempdir().full_path) / 'ckpt'
+    self.notes = []
+
+  def _open(self) -> tuple[_Counter, saving.Checkpointer, bool]:
+    counter = _Counter()
+    checkpointer = saving.Checkpointer(counter, self.directory, 3)
+    return counter, checkpointer, checkpointer.restore(self.notes.append)
+
+  def _save(self, *values: int) -> None:
+    counter, checkpointer, _ = self._open()
+    for value in values:
+      counter.value.assign(value)
+      counter.block.assign(tf.fill([1000], float(value)))
+      checkpointer.save()
+
+  def test_an_empty_directory_starts_afresh(self):
+    counter, _, is_restored = self._open()
+    self.assertFalse(is_restored)
+    self.assertEqual(counter.value, 0)
+
+  def test_the_newest_comes_back_and_old_ones_go(self):
+    self._save(1, 2, 3, 4, 5)
+    counter, _, is_restored = self._open()
+    self.assertTrue(is_restored)
+    self.assertEqual(counter.value, 5)
+    self.assertLen(list(self.directory.glob('ckpt-*.index')), 3)
+
+  def test_a_lost_state_file_loses_nothing(self):
+    self._save(1, 2)
+    (self.directory / 'checkpoint').unlink()
+    self._save(3)
+    self.assertEqual(self._open()[0].value, 3)
+    self.assertLen(list(self.directory.glob('ckpt-*.index')), 3)
+
+  def test_a_truncated_checkpoint_falls_back_and_is_kept_aside(self):
+    self._save(1, 2)
+    data = next(self.directory.glob('ckpt-2.data*'))
+    data.write_bytes(data.read_bytes()[:100])
+    counter, checkpointer, is_restored = self._open()
+    self.assertTrue(is_restored)
+    self.assertEqual(counter.value, 1)
+    self.assertAllEqual(counter.block, np.ones(1000))
+    self.assertLen(self.notes, 1)
+    self.assertIn('ckpt-2', self.notes[0])
+    self.assertLen(list(self.directory.glob('ckpt-2.*.broken')), 2)
+    checkpointer.save()
+    self.assertTrue((self.directory / 'ckpt-3.index').exists())
+    self.assertFalse((self.directory / 'ckpt-2.index').exists())
+
+  def test_damage_in_the_middle_of_the_data_is_noticed(self):
+    self._save(1, 2)
+    data = next(self.directory.glob('ckpt-2.data*'))
+    content = bytearray(data.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    data.write_bytes(bytes(content))
+    self.assertEqual(self._open()[0].value, 1)
+
+  def test_an_empty_index_falls_back(self):
+    self._save(1, 2)
+    (self.directory / 'ckpt-2.index').write_bytes(b'')
+    self.assertEqual(self._open()[0].value, 1)
+
+  def test_it_refuses_to_start_afresh_beside_broken_ones(self):
+    self._save(1)
+    next(self.directory.glob('ckpt-1.data*')).write_bytes(b'')
+    for _ in range(2):  # The second time there are *.broken files alone.
+      with self.assertRaisesRegex(saving.UnusableError, 'another --run_dir'):
+        self._open()
+
+  def test_reading_changes_no_file(self):
+    self._save(1, 2)
+    next(self.directory.glob('ckpt-2.data*')).write_bytes(b'')
+    before = sorted(self.directory.iterdir())
+    counter = _Counter()
+    self.assertTrue(
+      saving.Checkpointer(counter, self.directory, 1).read_newest()
+    )
+    self.assertEqual(counter.value, 1)
+    self.assertEqual(sorted(self.directory.iterdir()), before)
+
+
+_USE = """
+import sys
+import numpy as np
+import tensorflow as tf
+policy = tf.saved_model.load(sys.argv[1])
+rng = np.random.default_rng(0)
+for batch, n in ((3, 4), (5, 8)):
+  seen = dict(
+    own=rng.normal(size=[batch, n, 4]),
+    agents=rng.normal(size=[batch, n, n - 1, 2]),
+    landmarks=rng.normal(size=[batch, n, n, 3]),
+  )
+  seen = {k: tf.constant(v, tf.float32) for k, v in seen.items()}
+  found = policy.act(seed=tf.constant([0, 1]), greedy=tf.constant(True), **seen)
+  signature = policy.signatures['act'](
+    seed=tf.constant([0, 1]), greedy=tf.constant(True), **seen
+  )
+  assert found['action'].shape == (batch, n)
+  assert found['logits'].shape == (batch, n, 5)
+  assert (signature['action'].numpy() == found['action'].numpy()).all()
+  assert (found['action'].numpy() == found['logits'].numpy().argmax(-1)).all()
+assert policy.initial_state(tf.constant(3), tf.constant(4)) == {}
+assert not any(name.startswith('vacl_tf') for name in sys.modules)
+print('used')
+"""
+
+
+class ExportTest(tf.test.TestCase):
+  def setUp(self):
+    super().setUp()
+    self.cfg = config.make()
+    self.env = environments.load('simple_spread', 4)
+    self.network = policy_value.PolicyValue(
+      self.env.roles, self.cfg.network, seed=1
+    )
+    self.directory = pathlib.Path(self.create_tempdir().full_path) / 'policy'
+    saving.export(self.network, self.env, self.cfg, self.directory)
+
+  def test_it_says_what_the_network_says(self):
+    act, facts = saving.load_policy(self.directory)
+    self.assertEqual(facts['env'], 'simple_spread')
+    self.assertEqual(facts['num_task_dims'], 16)
+    self.assertEqual(facts['roles'], saving.described(self.env.roles))
+    phi = self.env.task_space.sample_uniform(6, randomness.root(0))
+    observations = self.env.observe(self.env.place(phi, randomness.root(0)))
+    named = saving.flat(self.env.roles, observations)
+    found = act(
+      seed=randomness.root(3), greedy=tf.constant(False), **named
+    )
+    expected = self.network.logits(observations)[0]
+    self.assertAllClose(found['logits'], expected, 1e-5, 1e-6)
+    self.assertBetween(int(tf.reduce_max(found['action'])), 1, 4)
+
+  def test_it_works_without_vacl_tf_for_any_batch_and_count(self):
+    result = subprocess.run(
+      [sys.executable, '-c', _USE, str(self.directory)],
+      capture_output=True,
+      text=True,
+      cwd=self.directory,
+      check=False,
+    )
+    self.assertEqual(result.stdout.strip(), 'used', result.stderr)
+
+  def test_a_folder_without_a_policy_is_refused(self):
+    (self.directory / 'policy.json').unlink()
+    with self.assertRaisesRegex(saving.UnusableError, 'saved_model folder'):
+      saving.load_policy(self.directory)
+
+
+if __name__ == '__main__':
+  tf.test.main()
