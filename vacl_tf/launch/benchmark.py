@@ -1,0 +1,182 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Measures speed: python -m vacl_tf.launch.benchmark [--json].
+
+Each figure is the best of several repeats, compilation apart: on a shared
+machine the best one is the least disturbed.
+"""
+
+import json
+import resource
+import time
+from collections.abc import Callable
+from typing import Any
+
+from absl import flags
+
+from vacl_tf import config
+from vacl_tf.launch import command_line
+
+with command_line.quiet_imports():
+  import tensorflow as tf
+
+  tf.config.list_physical_devices('GPU')  # Looking for one complains too.
+
+from vacl_tf import environments
+from vacl_tf import randomness
+from vacl_tf import types
+from vacl_tf.training import loop
+
+_COUNTS = flags.DEFINE_list('counts', ['4', '8'], 'Agent counts to measure.')
+_REPEATS = flags.DEFINE_integer('repeats', 5, 'Timed calls.', lower_bound=1)
+
+_SOLVED_SHARE = 0.3  # Of a batch, to keep the timed curriculum at work.
+_WARM_UPDATES = 30  # Fill both sets, the curriculum's most costly state.
+
+
+def _ready(result: Any) -> None:
+  """Waits until a result is there."""
+  tf.nest.map_structure(lambda x: x.numpy(), tf.nest.flatten(result))
+
+
+def _timed(function: Callable[[], Any], repeats: int) -> tuple[float, float]:
+  """Returns the seconds of the first call, and the best of the others."""
+  seconds = []
+  for _ in range(repeats + 1):
+    began = time.perf_counter()
+    _ready(function())
+    seconds.append(time.perf_counter() - began)
+  return seconds[0], min(seconds[1:])
+
+
+def env_only(
+  env_name: str = 'simple_spread',
+  num_agents: int = 4,
+  num_worlds: int = 500,
+  num_steps: int = 70,
+  repeats: int = 20,
+) -> float:
+  """Returns environment steps per second with random actions.
+
+  All observations, rewards and progress enter a checksum, one a world, so that
+  nothing is compiled away; actions are drawn inside the timed region.
+  """
+  env = environments.load(env_name, num_agents)
+  phi = env.task_space.sample_uniform(num_worlds, randomness.root(0))
+
+  @tf.function(jit_compile=True)
+  def episode(seed: types.Seed) -> tf.Tensor:
+    actions = [
+      tf.cast(
+        randomness.uniform(
+          randomness.fold(seed, index),
+          [num_steps, num_worlds, role.num_agents],
+          0.0,
+          float(role.num_actions),
+        ),
+        tf.int32,
+      )
+      for index, role in enumerate(env.roles)
+    ]
+
+    def step(t: tf.Tensor, state: types.State, checksum: tf.Tensor) -> tuple:
+      state = env.step(state, tuple(action[t] for action in actions))
+      seen = (env.observe(state), env.reward(state), env.progress(state))
+      sums = [
+        tf.reduce_sum(x, list(range(1, x.shape.rank)))
+        for x in tf.nest.flatten(seen)
+      ]
+      return t + 1, state, checksum + tf.add_n(sums)
+
+    start = (tf.constant(0), env.place(phi, seed), tf.zeros([num_worlds]))
+    return tf.while_loop(lambda t, *_: t < num_steps, step, start)[2]
+
+  _, best = _timed(lambda: episode(randomness.root(1)), repeats)
+  return num_worlds * num_steps / best
+
+
+def measure(num_agents: int, repeats: int) -> dict[str, Any]:
+  """Returns the figures of one agent count, by name."""
+  cfg = config.make(num_agents=num_agents)
+  env = environments.load('simple_spread', num_agents)
+  began = time.perf_counter()
+  run = loop.Run(cfg, env)
+  set_up = time.perf_counter() - began
+  programs = loop.Programs(run, env, cfg)
+  seed = randomness.root(0)
+  env_steps = cfg.training.num_tasks * env.horizon
+  sample_first, sample = _timed(lambda: programs.sample(seed), repeats)
+  batches = programs.sample(seed)
+  collect_first, collect = _timed(
+    lambda: programs.collect(batches[0], seed), repeats
+  )
+  trajectory = programs.collect(batches[0], seed)
+  learn_first, learn = _timed(lambda: programs.learn(trajectory, seed), repeats)
+  evaluate_first, evaluate = _timed(lambda: programs.evaluate(seed), 1)
+
+  def update(step: int = 0) -> types.Metrics:
+    step_seed = randomness.fold(seed, step)
+    batches = programs.sample(step_seed)
+    value = randomness.uniform(step_seed, [cfg.training.num_tasks])
+    value = tf.where(value < _SOLVED_SHARE, 1.0, value)
+    return programs.update(batches, (value,), run.coverage[-1:], step_seed)
+
+  update_first, _ = _timed(update, 1)
+  for step in range(_WARM_UPDATES):
+    _ready(update(step))
+  _, both = _timed(lambda: update(_WARM_UPDATES), repeats)
+  parts = {
+    'collect_ms': collect,
+    'learn_ms': learn,
+    'curriculum_ms': both,
+    'evaluate_ms': evaluate,
+  }
+  iteration = collect + learn + both
+  first = sample_first + collect_first + learn_first + evaluate_first
+  steady = sample + collect + learn + evaluate + both
+  traces = programs.num_traces()
+  return {
+    'env_steps_per_second': round(
+      env_only(num_agents=num_agents, repeats=4 * repeats)
+    ),
+    'rollout_steps_per_second': round(env_steps / collect),
+    'training_steps_per_second': round(env_steps / iteration),
+    'update_us_per_agent_sample': round(
+      1e6 * learn / env_steps / num_agents / cfg.ppo.num_epochs, 3
+    ),
+    **{name: round(1e3 * x, 2) for name, x in parts.items()},
+    'curriculum_share': round(both / iteration, 4),
+    'compile_seconds': round(first + update_first - steady, 1),
+    'set_up_seconds': round(set_up, 1),
+    'retraces': sum(traces.values()) - sum(n > 0 for n in traces.values()),
+    'peak_memory_mb': round(
+      resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    ),
+  }
+
+
+def main() -> None:
+  """Prints the figures of each count."""
+  try:
+    counts = [int(count) for count in _COUNTS.value]
+  except ValueError as error:
+    raise command_line.UsageError(
+      f'counts={",".join(_COUNTS.value)} is not a list of numbers like 4,8'
+    ) from error
+  found = {}
+  for count in counts:
+    try:
+      found[str(count)] = measure(count, _REPEATS.value)
+    except ValueError as error:
+      raise command_line.UsageError(str(error)) from error
+  if command_line.JSON.value:
+    print(json.dumps(found))
+    return
+  print(f'{"simple_spread, n =":28}' + ''.join(f'{c:>14}' for c in found))
+  for name in next(iter(found.values())):
+    row = ''.join(f'{found[count][name]:>14,}' for count in found)
+    print(f'{name:28}{row}')
+
+
+if __name__ == '__main__':
+  command_line.run(main)

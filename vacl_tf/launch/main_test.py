@@ -1,0 +1,120 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Bad input is refused in one line, and nothing is lost."""
+
+import contextlib
+import io
+import json
+import pathlib
+from unittest import mock
+
+from absl.testing import absltest
+from absl.testing import flagsaver
+from absl.testing import parameterized
+
+from vacl_tf import config
+from vacl_tf.launch import command_line
+from vacl_tf.launch import main
+from vacl_tf.launch import provenance
+
+
+def _run(*arguments: str) -> tuple[int, str]:
+  """Returns exit code and stderr of launch.main."""
+  stderr = io.StringIO()
+  with (
+    flagsaver.flagsaver(),
+    mock.patch('sys.argv', ['main', *arguments]),
+    contextlib.redirect_stderr(stderr),
+  ):
+    try:
+      command_line.run(main.main)
+    except SystemExit as end:
+      return end.code, stderr.getvalue()
+  raise AssertionError('it did not exit')
+
+
+class BadInputTest(parameterized.TestCase):
+  def setUp(self):
+    super().setUp()
+    self.folder = pathlib.Path(self.create_tempdir().full_path)
+
+  def _assert_refused(self, message: str, *arguments: str) -> None:
+    if not any(x.startswith('--run_dir') for x in arguments):
+      arguments += (f'--run_dir={self.folder / "run"}',)
+    code, text = _run(*arguments)
+    self.assertEqual(code, command_line.USAGE, text)
+    self.assertRegex(text, message)
+    self.assertEqual(text.count('\n'), 1, text)
+
+  @parameterized.parameters(
+    ('--env=simple_spred', 'did you mean simple_spread'),
+    ('--preset=papr', 'did you mean paper'),
+    ('--curriculum=vacle', 'did you mean vacl'),
+    ('--config.ppo.clp=1', 'config.ppo.clip'),
+    ('--config.ppo.clip=much', 'config.ppo.clip'),
+    ('--config.ppo.clip=7', 'allowed: 1e-06 to 1.0'),
+    ('--config.curriculum.kernel=joined', 'did you mean joint'),
+    ('--num_agents=1', 'num_agents=1 .*allowed: 2 to 100'),
+    ('--num_agents=101', 'allowed: 2 to 100'),
+    ('--num_env_steps=34999', 'give at least 35000'),
+    ('--evaluation_interval=0', 'evaluation_interval=0'),
+    ('--stop_at_coverage=-1', 'stop_at_coverage'),
+    ('--seed=-3', 'seed'),
+  )
+  def test_a_bad_value_is_refused(self, argument, message):
+    self._assert_refused(message, argument)
+    self.assertFalse((self.folder / 'run' / 'config.json').exists())
+
+  def test_a_run_dir_that_is_a_file_is_refused_and_kept(self):
+    path = self.folder / 'file'
+    path.write_text('mine')
+    self._assert_refused('not a folder', f'--run_dir={path}')
+    self.assertEqual(path.read_text(), 'mine')
+
+  def test_another_config_is_refused_with_what_differs(self):
+    path = self.folder / 'run'
+    path.mkdir()
+    saved = path / 'config.json'
+    provenance.write(saved, config.make(seed=1), config.RunLength())
+    before = saved.read_text()
+    self._assert_refused(
+      'seed: 1 -> 2; ppo.clip: 0.2 -> 0.1', '--seed=2', '--config.ppo.clip=0.1'
+    )
+    self.assertEqual(saved.read_text(), before)
+
+  def test_a_config_that_is_none_is_refused(self):
+    path = self.folder / 'run'
+    path.mkdir()
+    (path / 'config.json').write_text('{')
+    self._assert_refused('not a config of a run')
+
+  def test_checkpoints_without_a_config_are_refused(self):
+    path = self.folder / 'run' / 'checkpoints'
+    path.mkdir(parents=True)
+    (path / 'ckpt-1.index').write_text('')
+    self._assert_refused('no config.json')
+
+  def test_checkpoints_of_which_none_is_whole_are_refused_and_kept(self):
+    path = self.folder / 'run'
+    (path / 'checkpoints').mkdir(parents=True)
+    (path / 'checkpoints' / 'ckpt-1.index').write_text('')
+    provenance.write(path / 'config.json', config.make(), config.RunLength())
+    with contextlib.redirect_stdout(io.StringIO()):
+      self._assert_refused('no checkpoint in .* is whole')
+    self.assertLen(list((path / 'checkpoints').glob('*.broken')), 1)
+
+
+class ConfigFileTest(absltest.TestCase):
+  def test_it_says_what_was_run_on_what(self):
+    path = pathlib.Path(self.create_tempdir().full_path) / 'config.json'
+    provenance.write(path, config.make(seed=4), config.RunLength())
+    found = json.loads(path.read_text())
+    self.assertEqual(found['config']['seed'], 4)
+    self.assertIn('tensorflow', found['versions'])
+    self.assertGreater(found['hardware']['cores'], 0)
+    self.assertIn('git_revision', found)
+    self.assertEqual(found['run_length']['evaluation_interval'], 10)
+
+
+if __name__ == '__main__':
+  absltest.main()

@@ -1,0 +1,273 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Draws curves: python -m vacl_tf.launch.plot --run_dirs=A,B --output=FILE.png.
+
+Runs that differ in nothing but the seed are one curve. FILE_curriculum.png
+shows how the sets of tasks grew in the first run that has them.
+"""
+
+import pathlib
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from absl import flags
+
+from vacl_tf.launch import command_line
+from vacl_tf.launch import plot_curriculum
+from vacl_tf.launch import records
+
+if TYPE_CHECKING:  # At run time inside functions: it is slow to import.
+  from matplotlib import axes
+
+_RUN_DIRS = flags.DEFINE_list('run_dirs', [], 'Folders of runs, with commas.')
+_OUTPUT = flags.DEFINE_string('output', 'curves.png', 'Picture to write.')
+
+# Okabe and Ito's colours, told apart by colour-blind eyes too.
+_COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9')
+_INK = '#555555'
+_MARKERS = 'os^Dv'
+_GRID_POINTS = 400
+_UNKNOWN = float('nan')
+
+# Coverage that the authors' own code reached with VACL on 3 seeds, by world
+# and number of agents: (million env steps, mean, population std). From their
+# committed logs; section 10 of the algorithm sheet.
+AUTHORS = {
+  ('simple_spread', 4): (
+    (5, 0.445, 0.044),
+    (10, 0.686, 0.042),
+    (20, 0.858, 0.011),
+    (30, 0.926, 0.016),
+    (40, 0.958, 0.010),
+  ),
+  ('simple_spread', 8): (
+    (5, 0.329, _UNKNOWN),
+    (10, 0.576, _UNKNOWN),
+    (20, 0.826, _UNKNOWN),
+    (30, 0.906, _UNKNOWN),
+    (40, 0.926, _UNKNOWN),
+    (50, 0.956, _UNKNOWN),
+    (60, 0.971, 0.012),
+  ),
+}
+
+# What tells groups apart, if these do; the paper preset changes many others.
+_TELLING = {
+  'environment.name': '{}',
+  'environment.num_agents': 'n = {}',
+  'preset': '{} preset',
+  'curriculum.name': '{}',
+}
+
+
+class Group(NamedTuple):
+  """Runs that share everything but the seed."""
+
+  config: dict[str, Any]  # Of the first run.
+  runs: list[records.Record]
+
+  @property
+  def world(self) -> tuple[str, int]:
+    """Returns the name of the environment and the number of agents."""
+    return (
+      self.config['environment.name'],
+      self.config['environment.num_agents'],
+    )
+
+
+def plot(
+  run_dirs: list[pathlib.Path], output: pathlib.Path
+) -> list[pathlib.Path]:
+  """Draws the curves of runs, and the curriculum of the first that has one.
+
+  Args:
+    run_dirs: folders of runs; one that is named twice counts once.
+    output: a .png; the curriculum goes beside it, as <stem>_curriculum.png.
+
+  Returns:
+    The files written: one or two.
+
+  Raises:
+    UsageError: a run can't be read, or the output can't be written.
+  """
+  if not run_dirs:
+    raise command_line.UsageError(
+      'no run to plot; give --run_dirs=FOLDER or several with commas'
+    )
+  _check_output(output)
+  runs = [records.read(path) for path in dict.fromkeys(run_dirs)]
+  beside = output.with_name(output.stem + '_curriculum.png')
+  with_sets = [run for run in runs if run.has_sets]
+  try:
+    _draw_curves(group_by_config(runs), output)
+    for run in with_sets[:1]:
+      plot_curriculum.draw(run, beside)
+  except OSError as error:
+    raise command_line.UsageError(
+      f'output={output} cannot be written ({error.strerror}); give another one'
+    ) from error
+  return [output, beside] if with_sets else [output]
+
+
+def _check_output(output: pathlib.Path) -> None:
+  if output.suffix != '.png':
+    raise command_line.UsageError(
+      f'output={output} is not a picture; give a name that ends in .png'
+    )
+  if not output.parent.is_dir():
+    raise command_line.UsageError(
+      f'output={output} is in a folder that does not exist; make it first: '
+      f'mkdir -p {output.parent}'
+    )
+
+
+def group_by_config(runs: list[records.Record]) -> list[Group]:
+  """Returns the runs, those together that differ in nothing but the seed."""
+  groups: dict[tuple[Any, ...], Group] = {}
+  for run in runs:
+    key = tuple((k, v) for k, v in run.config.items() if k != 'seed')
+    groups.setdefault(key, Group(run.config, [])).runs.append(run)
+  return list(groups.values())
+
+
+def label_groups(groups: list[Group]) -> tuple[list[str], str]:
+  """Returns what tells each group apart, and what they have in common."""
+  configs = [group.config for group in groups]
+  varying = _varying(configs)
+  chosen = [name for name in _TELLING if name in varying]
+  shared = [name for name in _TELLING if name not in chosen]
+  for config in configs:
+    alike = [x for x in configs if all(x[k] == config[k] for k in chosen)]
+    chosen += [k for k in _varying(alike) if k not in chosen]
+  if not chosen:
+    chosen = [shared.pop()]
+  labels = [_describe(config, chosen) for config in configs]
+  return labels, _describe(configs[0], shared)
+
+
+def _varying(configs: list[dict[str, Any]]) -> list[str]:
+  first, *others = configs
+  return [
+    name
+    for name, value in first.items()
+    if name != 'seed' and any(other[name] != value for other in others)
+  ]
+
+
+def _describe(config: dict[str, Any], names: list[str]) -> str:
+  return ', '.join(
+    _TELLING.get(name, name + ' = {}').format(config[name]) for name in names
+  )
+
+
+def _draw_curves(groups: list[Group], output: pathlib.Path) -> None:
+  import matplotlib
+  from matplotlib import figure
+
+  labels, title = label_groups(groups)
+  with matplotlib.rc_context(plot_curriculum.STYLE):
+    picture = figure.Figure(figsize=(12.0, 5.2), layout='constrained')
+    left, right = picture.subplots(1, 2, sharey=True)
+    for index, (group, label) in enumerate(zip(groups, labels, strict=True)):
+      colour = _COLOURS[index % len(_COLOURS)]
+      _draw_group(left, group, 'env_steps', 1e6, colour, label)
+      _draw_group(right, group, 'wall_seconds', 60.0, colour, None)
+    left.set_xlim(0.0, 1.03 * _draw_authors(left, groups))
+    right.set_xlim(0.0)
+    left.set_ylim(0.0, 1.02)
+    left.set_ylabel('coverage of the evaluation (0 to 1)')
+    left.set_xlabel('environment steps (millions)')
+    right.set_xlabel('wall time (minutes)')
+    picture.suptitle(title)
+    picture.legend(loc='outside lower center', ncols=min(2, 1 + len(groups)))
+    picture.savefig(output, dpi=100)
+
+
+def _draw_group(
+  axis: 'axes.Axes',
+  group: Group,
+  column: str,
+  unit: float,
+  colour: str,
+  label: str | None,
+) -> None:
+  """Draws a thin line a seed, their mean, and a band over them."""
+  curves = [
+    (run.evaluated(column) / unit, run.evaluated('coverage'))
+    for run in group.runs
+  ]
+  seeds = {run.config['seed'] for run in group.runs}
+  if len(curves) == 1:
+    (seed,) = seeds
+    if label is not None:
+      label = f'{label} (seed {seed})'
+    # A run may have been evaluated only once.
+    marker = 'o' if len(curves[0][0]) == 1 else None
+    axis.plot(*curves[0], color=colour, lw=2.0, marker=marker, label=label)
+    return
+  for curve in curves:
+    axis.plot(*curve, color=colour, lw=0.7, alpha=0.55)
+  # Seeds may be evaluated at different times: compared where all have run.
+  grid = np.linspace(
+    max(x[0] for x, _ in curves), min(x[-1] for x, _ in curves), _GRID_POINTS
+  )
+  values = np.array([np.interp(grid, *curve) for curve in curves])
+  if label is not None:
+    what = 'seeds' if len(seeds) == len(curves) else 'runs'
+    label = f'{label} ({len(curves)} {what}): mean, band from min to max'
+  low, high = values.min(0), values.max(0)
+  axis.fill_between(grid, low, high, color=colour, alpha=0.18, lw=0.0)
+  axis.plot(grid, values.mean(0), color=colour, lw=2.2, label=label)
+
+
+def _draw_authors(axis: 'axes.Axes', groups: list[Group]) -> float:
+  """Draws the authors' curves; returns where the axis should end (millions).
+
+  That is where our runs end, or later if the authors' curve has not come to
+  what ours reached by then.
+  """
+  end = (
+    max(run.columns['env_steps'][-1] for g in groups for run in g.runs) / 1e6
+  )
+  worlds = list(dict.fromkeys(group.world for group in groups))
+  known = [world for world in worlds if world in AUTHORS]
+  for index, world in enumerate(known):
+    steps, mean, std = np.array(AUTHORS[world], float).T
+    label = "authors' VACL"
+    if len(worlds) > 1:
+      label += f' on {world[0]}, n = {world[1]}'
+    bars = 'mean and std' if not np.isnan(std).any() else 'mean'
+    axis.errorbar(
+      steps,
+      mean,
+      None if np.isnan(std).all() else std,
+      color=_INK,
+      ls='--',
+      lw=1.0,
+      marker=_MARKERS[index % len(_MARKERS)],
+      ms=5,
+      capsize=3,
+      label=f'{label} (3 seeds): {bars}',
+    )
+    ours = [run for g in groups if g.world == world for run in g.runs]
+    best = max(run.evaluated('coverage').max() for run in ours)
+    last = max(run.columns['env_steps'][-1] for run in ours) / 1e6
+    is_past = (steps >= last) & (mean >= best)
+    end = max(end, steps[is_past.argmax()] if is_past.any() else steps[-1])
+  return end
+
+
+def main() -> int:
+  """Draws the runs that the flags name."""
+  output = command_line.folder(_OUTPUT.value)
+  run_dirs = [command_line.folder(path) for path in _RUN_DIRS.value if path]
+  written = plot(run_dirs, output)
+  for path in written:
+    print(f'Wrote {path}')
+  if len(written) == 1:
+    print('No picture of the curriculum: none of these runs keeps task sets.')
+  return 0
+
+
+if __name__ == '__main__':
+  command_line.run(main)

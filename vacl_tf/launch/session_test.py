@@ -1,0 +1,110 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""A user's session: train, stop, go on, evaluate, all by command."""
+
+import csv
+import json
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+from absl.testing import absltest
+from PIL import Image
+
+_SMALL = (
+  '--config.training.num_tasks=20',
+  '--config.training.num_evaluation_tasks=20',
+  '--config.environment.horizon=10',
+  '--config.ppo.num_minibatches=2',
+  '--config.curriculum.num_easy_tasks=20',
+  '--config.curriculum.capacity=30',
+  '--config.curriculum.num_children=10',
+  '--config.network.hidden_size=8',
+)
+_SECONDS = 240  # Far above what it takes: compilation on a busy machine.
+
+
+def _command(name: str, *arguments: str) -> list[str]:
+  return [sys.executable, '-m', f'vacl_tf.launch.{name}', *arguments]
+
+
+def _finish(process: subprocess.Popen) -> tuple[int, str, str]:
+  out, err = process.communicate(timeout=_SECONDS)
+  return process.returncode, out, err
+
+
+def _start(name: str, *arguments: str) -> subprocess.Popen:
+  return subprocess.Popen(
+    _command(name, *arguments),
+    stdout=subprocess.PIPE,
+    stderr=subprocess.PIPE,
+    text=True,
+  )
+
+
+class SessionTest(absltest.TestCase):
+  def test_train_stop_resume_evaluate(self):
+    path = pathlib.Path(self.create_tempdir().full_path) / 'run'
+    flags = (*_SMALL, f'--run_dir={path}', '--evaluation_interval=2')
+    metrics = path / 'metrics.csv'
+
+    process = _start('main', *flags, '--num_env_steps=20000000')
+    began = time.monotonic()
+    while not metrics.exists() and time.monotonic() - began < _SECONDS:
+      time.sleep(0.5)
+    process.send_signal(signal.SIGTERM)
+    code, out, err = _finish(process)
+    self.assertEqual(code, 128 + signal.SIGTERM, err)
+    self.assertIn('the same command goes on', out)
+
+    rows = list(csv.DictReader(metrics.open()))
+    done = int(rows[-1]['iteration'])
+    last = str(200 * (done + 3))
+    code, out, err = _finish(_start('main', *flags, f'--num_env_steps={last}'))
+    self.assertEqual(code, 0, err)
+    self.assertIn(f'Resuming in {path}: iteration {done}', out)
+    rows = list(csv.DictReader(metrics.open()))
+    self.assertEqual(
+      [int(row['iteration']) for row in rows], list(range(1, done + 4))
+    )
+    self.assertNotEmpty(rows[-1]['coverage'])
+    self.assertTrue((path / 'curves.png').exists())
+
+    code, out, err = _finish(_start('main', *flags, f'--num_env_steps={last}'))
+    self.assertEqual(code, 0, err)
+    self.assertIn('is finished', out)
+    self._evaluate(path)
+
+  def _evaluate(self, path: pathlib.Path) -> None:
+    gif = path / 'policy.gif'
+    code, out, err = _finish(
+      _start(
+        'evaluate',
+        f'--saved_model={path / "saved_model"}',
+        '--num_agents=6',
+        '--num_tasks=8',
+        '--json',
+        f'--video={gif}',
+      )
+    )
+    self.assertEqual(code, 0, err)
+    found = json.loads(out)
+    self.assertEqual((found['num_agents'], found['trained_with']), (6, 4))
+    coverage = found['coverage']
+    self.assertLessEqual(coverage['low'], coverage['mean'])
+    with Image.open(gif) as image:
+      self.assertEqual(image.n_frames, 10)
+    for flag, message in (
+      ('--run_dir=nowhere', 'nowhere'),
+      (f'--saved_model={path}', 'saved_model folder'),
+    ):
+      code, _, err = _finish(_start('evaluate', flag))
+      self.assertEqual(code, 2, err)
+      self.assertIn(message, err)
+      self.assertEqual(err.count('\n'), 1, err)
+
+
+if __name__ == '__main__':
+  absltest.main()
