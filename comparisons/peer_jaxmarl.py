@@ -1,0 +1,78 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Worker: env-only speed of JaxMARL, a whole roll-out in one jitted call."""
+
+import importlib.metadata
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import jaxmarl
+
+from comparisons import measure
+
+ENV_NAME = 'MPE_simple_spread_v3'
+
+
+def build_roll_out(env: Any, setting: measure.Setting) -> Any:
+  """Returns the jitted function (state, key) -> checksum."""
+  num_actions = env.action_spaces[env.agents[0]].n
+  # Not `step`, which would also draw a fresh world at every step in case the
+  # episode is over: nobody else here resets, and it costs a quarter.
+  step_worlds = jax.vmap(env.step_env)
+
+  def step(
+    carry: tuple[Any, jax.Array], key: jax.Array
+  ) -> tuple[tuple[Any, jax.Array], None]:
+    state, checksum = carry
+    action_key, env_key = jax.random.split(key)
+    actions = jax.random.randint(
+      action_key, (len(env.agents), setting.num_worlds), 0, num_actions
+    )
+    observations, state, rewards, _, _ = step_worlds(
+      jax.random.split(env_key, setting.num_worlds),
+      state,
+      dict(zip(env.agents, actions, strict=True)),
+    )
+    for array in jax.tree.leaves((observations, rewards)):
+      checksum += jnp.sum(array)
+    return (state, checksum), None
+
+  def roll_out(state: Any, key: jax.Array) -> jax.Array:
+    keys = jax.random.split(key, setting.num_steps)
+    (_, checksum), _ = jax.lax.scan(step, (state, jnp.float32(0.0)), keys)
+    return checksum
+
+  return jax.jit(roll_out)
+
+
+def main() -> None:
+  """Measures and reports."""
+  setting = measure.parse_setting()
+  jax.config.update('jax_platforms', 'cpu')
+  env = jaxmarl.make(
+    ENV_NAME,
+    num_agents=setting.num_agents,
+    num_landmarks=setting.num_agents,
+    max_steps=setting.num_steps,
+  )
+  jitted = build_roll_out(env, setting)
+  reset_worlds = jax.jit(jax.vmap(env.reset))
+
+  def reset(seed: int) -> Any:
+    keys = jax.random.split(jax.random.key(seed), setting.num_worlds)
+    _, state = reset_worlds(keys)
+    return jax.block_until_ready(state)
+
+  def roll_out(state: Any, seed: int) -> float:
+    return float(jitted(state, jax.random.key(seed)))
+
+  measure.report(
+    measure.rates(setting, reset, roll_out),
+    jaxmarl=importlib.metadata.version('jaxmarl'),
+    jax=jax.__version__,
+  )
+
+
+if __name__ == '__main__':
+  main()
