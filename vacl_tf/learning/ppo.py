@@ -7,8 +7,8 @@ activations to stay in the cache; the sum is exact, so the chunk size is not a
 hyper-parameter. Worlds are stored as states, and each chunk observes anew.
 """
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import sonnet as snt
 import tensorflow as tf
@@ -19,7 +19,6 @@ from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.learning import losses
 from vacl_tf.learning import value_normalizer
-from vacl_tf.networks import policy_value
 
 Observe = Callable[[types.State], types.Observations]
 Gradients = list[tf.Tensor]
@@ -31,6 +30,19 @@ _STEP_METRICS = (
   'policy_gradient_norm',
   'value_gradient_norm',
 )
+
+
+class Network(Protocol):
+  """Policies and values of all roles; variables exist already."""
+
+  policies: Sequence[snt.Module]
+  values: Sequence[snt.Module]
+
+  def logits(self, observations: types.Observations) -> tuple[tf.Tensor, ...]:
+    """Returns logits [B, n, A] per role."""
+
+  def value(self, observations: types.Observations) -> tuple[tf.Tensor, ...]:
+    """Returns values [B, n] per role."""
 
 
 class Samples(NamedTuple):
@@ -49,7 +61,7 @@ class Learner(tf.Module):
 
   def __init__(
     self,
-    network: policy_value.PolicyValue,
+    network: Network,
     cfg: config.PpoConfig,
     reduce: Callable[[Gradients], Gradients] = lambda gradients: gradients,
   ) -> None:

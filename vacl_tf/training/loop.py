@@ -139,6 +139,15 @@ def is_finished(run: Run, length: config.RunLength) -> bool:
   return is_good or int(run.env_steps) >= length.num_env_steps
 
 
+def _checked(metrics: types.Metrics, iteration: int) -> dict[str, float]:
+  """Returns metrics as numbers; raises DivergedError if one is not finite."""
+  row = {name: float(value) for name, value in metrics.items()}
+  for name in _WATCHED:
+    if not math.isfinite(row[name]):
+      raise DivergedError(f'{name} is {row[name]} at iteration {iteration}')
+  return row
+
+
 def train(
   run: Run,
   programs: Programs,
@@ -172,12 +181,7 @@ def train(
   is_done = False
   while not is_done:
     metrics = iterate(run, programs, cfg)
-    row = {name: float(value) for name, value in metrics.items()}
-    for name in _WATCHED:
-      if not math.isfinite(row[name]):
-        raise DivergedError(
-          f'{name} is {row[name]} at iteration {int(run.iteration)}'
-        )
+    row = _checked(metrics, int(run.iteration))
     scores = {'coverage': math.nan, 'success': math.nan}
     is_due = int(run.iteration) % length.evaluation_interval == 0
     if is_due:

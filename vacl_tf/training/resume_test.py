@@ -1,26 +1,95 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""A run that was killed and resumed equals one that never stopped."""
+"""A run that was killed and resumed equals one that never stopped.
+
+The test starts this file as processes of their own; `_train_line_world` is
+what they do.
+"""
 
 import csv
+import os
 import pathlib
 import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 from absl.testing import absltest
 
-_LAST, _KILLED = 32, 12
-_RESUMED_FROM = 10  # The last multiple of the save interval, 5.
+from vacl_tf import config
+from vacl_tf.testing import fakes
+from vacl_tf.training import loggers
+from vacl_tf.training import loop
+from vacl_tf.training import saving
+
+_CHILD = 'train_line_world'  # First argument of a child process.
+_LAST, _KILLED, _SAVE_INTERVAL = 32, 12, 5
+_RESUMED_FROM = 10  # What was saved before the kill.
 _TIMING = 'wall_seconds'
+_HORIZON, _NUM_TASKS = 6, 16
+_CAPACITY = 32
+
+_CONFIG = config.Config(
+  network=config.NetworkConfig(hidden_size=16),
+  ppo=config.PpoConfig(num_minibatches=2, learning_rate=1e-3),
+  curriculum=config.CurriculumConfig(
+    capacity=_CAPACITY,
+    num_easy_tasks=_CAPACITY,
+    num_children=12,
+    noise=0.3,
+    step_size=0.3,
+  ),
+  training=config.TrainingConfig(num_tasks=_NUM_TASKS, num_evaluation_tasks=8),
+)
 
 
-def _train(folder: pathlib.Path, *numbers: int) -> int:
+def _train_line_world(folder: pathlib.Path, last: int, kill: int) -> None:
+  """Trains up to iteration `last`, or kills itself after `kill`."""
+  env = fakes.LineWorld(_HORIZON)
+  run = loop.Run(_CONFIG, env)
+  checkpointer = saving.Checkpointer(run, folder / 'checkpoints', 3)
+  checkpointer.restore(print)
+  length = config.RunLength(
+    num_env_steps=last * _NUM_TASKS * _HORIZON,
+    evaluation_interval=4,
+    checkpoint_interval=_SAVE_INTERVAL,
+  )
+  metrics = folder / 'metrics.csv'
+  loggers.CsvLogger.cut(
+    metrics, int(run.iteration), length.evaluation_interval
+  )
+  logger = loggers.CsvLogger(metrics)
+
+  def log(row: dict[str, float]) -> None:
+    logger.write(row)
+    if row['iteration'] == kill:
+      os.kill(os.getpid(), signal.SIGKILL)
+
+  loop.train(
+    run,
+    loop.Programs(run, env, _CONFIG, use_xla=False),
+    _CONFIG,
+    length,
+    log=log,
+    save=checkpointer.save,
+    should_stop=lambda: False,
+    began=time.monotonic(),
+  )
+  variables = {
+    f'{index}:{variable.name}': variable.numpy()
+    for index, variable in enumerate(run.variables)
+  }
+  np.savez(folder / 'final.npz', **variables)
+
+
+def _train(folder: pathlib.Path, last: int, kill: int = 0) -> int:
   """Runs the child process; returns its exit code."""
-  command = [sys.executable, '-m', 'vacl_tf.testing.resumable', str(folder)]
+  command = [sys.executable, '-m', 'vacl_tf.training.resume_test']
   return subprocess.run(
-    [*command, *map(str, numbers)], check=False, capture_output=True
+    [*command, _CHILD, str(folder), str(last), str(kill)],
+    check=False,
+    capture_output=True,
   ).returncode
 
 
@@ -46,7 +115,7 @@ class ResumeTest(absltest.TestCase):
     # Else the test would not show that the sets come back.
     self.assertGreater(float(saved['solved_tasks']), 0)
     self.assertTrue(any(float(r['newly_solved']) for r in rows[:_RESUMED_FROM]))
-    self.assertGreaterEqual(float(saved['active_tasks']), 32)
+    self.assertGreaterEqual(float(saved['active_tasks']), _CAPACITY)
     self.assertGreaterEqual(_LAST - _RESUMED_FROM, 20)
     self.assertEqual(_metrics(broken), rows)
     with np.load(whole / 'final.npz') as a, np.load(broken / 'final.npz') as b:
@@ -58,4 +127,7 @@ class ResumeTest(absltest.TestCase):
 
 
 if __name__ == '__main__':
-  absltest.main()
+  if sys.argv[1:2] == [_CHILD]:
+    _train_line_world(pathlib.Path(sys.argv[2]), *map(int, sys.argv[3:]))
+  else:
+    absltest.main()

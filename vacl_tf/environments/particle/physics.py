@@ -7,7 +7,9 @@ vector units then run over worlds, whatever n is, and no tiny trailing axis
 is ever reduced. All bodies are discs of mass 1.
 """
 
-from collections.abc import Sequence
+import functools
+import operator
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +21,10 @@ CONTACT_STIFFNESS = 100.0
 CONTACT_MARGIN = 1e-3  # Metres over which contact fades in.
 ACTION_FORCE = 5.0
 _TINY = 1e-12  # Squared metres; keeps coincident centres from dividing 0 by 0.
+
+
+Combine = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
+Flip = Callable[[tf.Tensor], tf.Tensor]
 
 
 class Wall(NamedTuple):
@@ -49,16 +55,34 @@ def cyclic_pairs(x: tf.Tensor) -> tf.Tensor:
   return x[:, None] - tf.stack(others, 1)
 
 
-def partners(per_pair: tf.Tensor, axis: int) -> list[tf.Tensor]:
-  """Returns, for each k below n / 2, pair values seen by the second body.
+def sum_of_pairs(
+  per_pair: tf.Tensor, combine: Combine, flip: Flip = lambda x: x
+) -> tf.Tensor:
+  """Returns, for each body, what its pairs give, combined.
+
+  Unrolled over the distance k, not reduced over an axis: XLA makes one
+  vectorised loop over worlds of it, and a scalar one of a fused reduction.
 
   Args:
-    per_pair: [..., n // 2, n, B] laid out as by `cyclic_pairs`.
-    axis: where n // 2 lies.
+    per_pair: [n // 2, ..., n, B] laid out as by `cyclic_pairs`, k first.
+    combine: of two such values, associative.
+    flip: what the second body of a pair gets, given the first one's.
+
+  Returns:
+    [..., n, B].
   """
-  num = per_pair.shape[axis + 1]
-  offsets = tf.unstack(per_pair, axis=axis)[: (num - 1) // 2]
-  return [tf.roll(x, k, axis) for k, x in enumerate(offsets, start=1)]
+  num = per_pair.shape[-2]
+  parts = []
+  for k, mine in enumerate(tf.unstack(per_pair), start=1):
+    parts.append(mine)
+    if 2 * k != num:  # Else the pair is there twice already.
+      parts.append(tf.roll(flip(mine), k, -2))
+  return functools.reduce(combine, parts)
+
+
+def square_length(x: tf.Tensor) -> tf.Tensor:
+  """Returns x^2 + y^2 of vectors whose coordinates lie on the first axis."""
+  return x[0] * x[0] + x[1] * x[1]
 
 
 def softened(penetration: tf.Tensor) -> tf.Tensor:
@@ -77,12 +101,14 @@ def contact_forces(x: tf.Tensor, contact_distance: float) -> tf.Tensor:
   if x.shape[1] < 2:
     return tf.zeros_like(x)
   delta = cyclic_pairs(x)
-  square = tf.reduce_sum(delta * delta, 0)
+  square = square_length(delta)
   delta = tf.where(square < _TINY, _parting_offsets(x.shape[1]), delta)
   distance = tf.sqrt(tf.maximum(square, _TINY))
   push = CONTACT_STIFFNESS * softened(contact_distance - distance)
-  force = delta * (push / distance)
-  return tf.reduce_sum(force, 1) - sum(partners(force, 1), tf.zeros_like(x))
+  force = delta * (push / distance)  # [2, n // 2, n, B]
+  return sum_of_pairs(
+    tf.transpose(force, [1, 0, 2, 3]), operator.add, operator.neg
+  )
 
 
 def _parting_offsets(num: int) -> np.ndarray:

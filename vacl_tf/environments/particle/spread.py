@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Simple-Spread: n agents cover n landmarks (sheet mpe_tasks, section 2)."""
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -24,14 +25,12 @@ _JITTER = 0.01  # Of an agent about its landmark in an easy task.
 
 _BLUE, _GREEN, _GREY = (66, 113, 196), (60, 160, 90), (150, 150, 150)
 
-
 class SpreadState(NamedTuple):
   """Positions and velocities in metres and metres per second."""
 
   position: tf.Tensor  # [B, n, 2]
   velocity: tf.Tensor  # [B, n, 2]
   landmark: tf.Tensor  # [B, n, 2]
-
 
 class SpreadTaskSpace(task_space.BoxTaskSpace):
   """phi = agents, then landmarks, all in the room: 4 n numbers."""
@@ -58,7 +57,6 @@ class SpreadTaskSpace(task_space.BoxTaskSpace):
     agent = tf.gather(landmark, order, batch_dims=1) + jitter
     both = tf.concat([agent, landmark], 1)
     return tf.reshape(both, [num_tasks, self.num_dims])
-
 
 class Spread(base.Environment):
   """Sparse reward: only when all landmarks are covered at once."""
@@ -120,19 +118,17 @@ class Spread(base.Environment):
     return (types.Observation(own, entities, {}),)
 
   def reward(self, state: SpreadState) -> tuple[tf.Tensor, ...]:
-    all_covered = tf.reduce_all(_is_covered(state), 0)
+    all_covered = _num_covered(state) >= self.num_agents
     shared = REWARD_ALL_COVERED * tf.cast(all_covered, tf.float32)
     delta = physics.cyclic_pairs(scenario.worlds_last(state.position))
-    close = tf.reduce_sum(delta * delta, 0) < (2 * AGENT_RADIUS) ** 2
-    touches = tf.reduce_any(close, 0)
-    for seen_by_partner in physics.partners(close, 0):
-      touches |= seen_by_partner
+    is_touching = physics.square_length(delta) < (2 * AGENT_RADIUS) ** 2
+    touches = physics.sum_of_pairs(is_touching, tf.logical_or)
     penalty = PENALTY_CONTACT * tf.cast(touches, tf.float32)
     return (tf.transpose(shared - penalty),)
 
   def progress(self, state: SpreadState) -> tf.Tensor:
     """Coverage: the share of landmarks with an agent on them."""
-    return tf.reduce_mean(tf.cast(_is_covered(state), tf.float32), 0)
+    return _num_covered(state) / self.num_agents
 
   def draw(self, state: SpreadState) -> list[base.Scene]:
     covered = np.asarray(_is_covered(state)).T
@@ -151,11 +147,16 @@ class Spread(base.Environment):
       scenes.append(base.Scene(discs, HALF_WIDTH + 0.5, caption))
     return scenes
 
-
 def _is_covered(state: SpreadState) -> tf.Tensor:
   """Returns bool [n, B]: whether an agent is within COVER_DISTANCE."""
   position = scenario.worlds_last(state.position)
   landmark = scenario.worlds_last(state.landmark)
-  towards = landmark[:, :, None] - position[:, None]
-  near = tf.reduce_sum(towards * towards, 0) <= COVER_DISTANCE**2
-  return tf.reduce_any(near, 1)
+  towards = landmark[:, :, None] - position[:, None]  # [2, m, n, B]
+  near = physics.square_length(towards) <= COVER_DISTANCE**2
+  # Unrolled, see `physics.sum_of_pairs`.
+  return functools.reduce(tf.logical_or, tf.unstack(near, axis=1))
+
+def _num_covered(state: SpreadState) -> tf.Tensor:
+  """Returns how many landmarks are covered, float32 [B]."""
+  covered = tf.cast(_is_covered(state), tf.float32)
+  return functools.reduce(tf.add, tf.unstack(covered))
