@@ -115,8 +115,8 @@ class CurriculumConfig:
   solved_value: float = 0.95
   dropped_value: float = 0.5
   num_children: int = 400
-  step_size: float = 0.6
-  noise: float = 0.6
+  step_size: float = 0.4
+  noise: float = 0.4
   bandwidth: float = 1.0
   kernel: Literal['coordinate', 'joint'] = 'coordinate'
   is_attractive: bool = False
@@ -222,6 +222,8 @@ def _as_published(cfg: Config) -> Config:
     ),
     curriculum=CurriculumConfig(
       num_children=150,  # Paper.
+      step_size=0.6,  # Paper, Simple-Spread.
+      noise=0.6,  # Paper, Simple-Spread.
       seed_choice='first',  # [code], A19.
     ),
   )

@@ -23,6 +23,8 @@ COVER_DISTANCE = 0.26  # A little over half a move: no spot is out of reach.
 HORIZON = 12
 _NUM_CELLS = 13  # Of half a metre, for distances between the two ends.
 REWARD_ALL_COVERED = 0.4  # Shared, each step, as in Simple-Spread.
+# At one end, so that no walk about easy tasks leads to where others are.
+_EASY_LANDMARKS = (-1.4, -0.8)  # Metres.
 _EASY_OFFSET = 0.1  # Of an agent from its landmark in an easy task.
 _RIM = 0.01  # Clipped positions land this close to an end.
 
@@ -45,10 +47,10 @@ class LineTaskSpace(task_space.TaskSpace):
     return tf.where(tf.abs(phi) > HALF_WIDTH, tf.sign(phi) * inside, phi)
 
   def sample_easy(self, num_tasks: int, seed: types.Seed) -> tf.Tensor:
-    """Landmarks lie about the middle, an agent on each."""
+    """Landmarks lie at the left end, an agent on each."""
     where, offset = randomness.split(seed, 2)
     shape = [num_tasks, NUM_AGENTS]
-    landmark = randomness.uniform(where, shape, -0.3, 0.3)
+    landmark = randomness.uniform(where, shape, *_EASY_LANDMARKS)
     jitter = randomness.uniform(offset, shape, -_EASY_OFFSET, _EASY_OFFSET)
     return tf.concat([landmark + jitter, landmark], 1)
 

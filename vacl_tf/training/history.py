@@ -18,8 +18,8 @@ def record(
   """Adds a snapshot `<iteration>/<name>` for each array of the history.
 
   Snapshots later than `iteration` (of a run that was set back) are dropped.
-  When there are too many, every second one goes, so that those that stay are
-  spread over the whole run.
+  When there are too many, the one with the closest neighbours goes, so that
+  those that stay are spread over the whole run.
   """
   arrays = curriculum.history()
   if not arrays:
@@ -30,8 +30,9 @@ def record(
       kept = {k: old[k] for k in old.files if _iteration(k) < iteration}
   iterations = sorted({_iteration(key) for key in kept})
   if len(iterations) >= _MAX_SNAPSHOTS:
-    staying = set(iterations[::2])
-    kept = {k: x for k, x in kept.items() if _iteration(k) in staying}
+    triples = zip(iterations, iterations[1:], iterations[2:], strict=False)
+    _, crowded = min((after - before, mine) for before, mine, after in triples)
+    kept = {k: x for k, x in kept.items() if _iteration(k) != crowded}
   for name, array in arrays.items():
     stride = max(1, -(-len(array) // _MAX_ROWS))
     kept[f'{iteration}/{name}'] = np.asarray(array[::stride])

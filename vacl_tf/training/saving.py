@@ -18,7 +18,11 @@ from vacl_tf.environments import base
 from vacl_tf.networks import policy_value
 from vacl_tf.training import rollout
 
+# What TensorFlow raises for files that are cut short, damaged or of another
+# object.
+_BROKEN = (tf.errors.OpError, AssertionError, IndexError, ValueError)
 _NUMBER = re.compile(r'ckpt-(\d+)\.')
+_GRAPH_NODE = re.compile(r'{{.*?}} ?')  # Where in a graph; no help to a user.
 
 
 class UnusableError(Exception):
@@ -37,6 +41,7 @@ class Checkpointer:
   def __init__(
     self, run: tf.Module, directory: pathlib.Path, max_to_keep: int
   ) -> None:
+    self._run = run
     self._checkpoint = tf.train.Checkpoint(run=run)
     self._directory = directory
     self._max_to_keep = max_to_keep
@@ -77,10 +82,12 @@ class Checkpointer:
     """Reads the newest checkpoint that is whole; returns if there was one."""
     for number in sorted(self._numbers('.index'), reverse=True):
       try:
-        status = self._checkpoint.read(str(self._directory / f'ckpt-{number}'))
-        status.assert_existing_objects_matched()
+        path = str(self._directory / f'ckpt-{number}')
+        # Anew each time: one that failed to restore tries again later on.
+        self._checkpoint = tf.train.Checkpoint(run=self._run)
+        self._checkpoint.restore(path).assert_existing_objects_matched()
         return True
-      except (tf.errors.OpError, AssertionError, ValueError) as error:
+      except _BROKEN as error:
         on_broken(number, _first_line(error))
     return False
 
@@ -96,12 +103,12 @@ class Checkpointer:
   def _start_manager(self) -> None:
     """Makes the manager know the files there are, whatever it wrote last."""
     self._directory.mkdir(parents=True, exist_ok=True)
-    paths = sorted(
-      (str(path)[: -len('.index')] for path in self._directory.glob('*.index')),
-      key=lambda path: int(path.rsplit('-', 1)[1]),
-    )
-    if paths:
-      tf.train.update_checkpoint_state(str(self._directory), paths[-1], paths)
+    names = [f'ckpt-{number}' for number in sorted(self._numbers('.index'))]
+    if names:
+      # The file that a manager looks at, in the format of its text proto.
+      lines = [f'model_checkpoint_path: "{names[-1]}"']
+      lines += [f'all_model_checkpoint_paths: "{name}"' for name in names]
+      write_text(self._directory / 'checkpoint', '\n'.join(lines) + '\n')
     self._manager = tf.train.CheckpointManager(
       self._checkpoint, str(self._directory), self._max_to_keep
     )
@@ -109,14 +116,20 @@ class Checkpointer:
 
 def _first_line(error: Exception) -> str:
   """Returns what an error says, short enough for one line."""
-  return (str(error).strip().splitlines() or [repr(error)])[0][:120]
+  text = _GRAPH_NODE.sub('', str(error)).strip() or repr(error)
+  return text.splitlines()[0][:200]
+
+
+def write_text(path: pathlib.Path, text: str) -> None:
+  """Writes a file whole or not at all."""
+  beside = path.with_name(path.name + '.new')
+  beside.write_text(text)
+  beside.replace(path)
 
 
 def write_json(path: pathlib.Path, content: Any) -> None:
-  """Writes a file whole or not at all."""
-  beside = path.with_name(path.name + '.new')
-  beside.write_text(json.dumps(content, indent=2) + '\n')
-  beside.replace(path)
+  """Writes a JSON file whole or not at all."""
+  write_text(path, json.dumps(content, indent=2) + '\n')
 
 
 class ExportedPolicy(tf.Module):
