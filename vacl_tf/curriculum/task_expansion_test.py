@@ -279,7 +279,7 @@ class CompiledTest(tf.test.TestCase):
     for turn in range(6):
       seed = randomness.root(turn)
       batches = sample(seed)
-      values = tf.cos(tf.reduce_sum(batches[0].phi, 1)) / 3.0 + 0.7
+      values = tf.cos(9.0 * batches[0].phi[:, 0]) / 2.0 + 0.7
       metrics = update(batches, (tf.minimum(values, 1.0),), _NO_SCORE, seed)
       seen.append(tf.nest.map_structure(np.array, (batches, metrics)))
     history = tf.nest.map_structure(np.array, made.history())

@@ -67,7 +67,7 @@ class Programs:
     """Makes the functions; without XLA they start sooner and run slower."""
 
     def compiled(function: Callable) -> Callable:
-      return tf.function(function, jit_compile=use_xla)
+      return tf.function(function, jit_compile=use_xla, autograph=False)
 
     greedy = evaluation.greedily(run.network.logits)
     num_tests = cfg.training.num_evaluation_tasks
