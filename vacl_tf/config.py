@@ -34,10 +34,13 @@ class NetworkConfig:
   Attributes:
     hidden_size: units of every layer (H).
     activation: of the blocks.
+    attention_gain: of the orthogonal attention matrices at the start. Normalised
+      vectors of H numbers have scores of deviation attention_gain * sqrt(H).
   """
 
   hidden_size: int = 64
   activation: Literal['relu', 'tanh'] = 'relu'
+  attention_gain: float = 0.125
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -211,7 +214,7 @@ def _as_published(cfg: Config) -> Config:
   is_small = cfg.environment.num_agents <= 4
   return dataclasses.replace(
     cfg,
-    network=NetworkConfig(activation='tanh'),  # [code]
+    network=NetworkConfig(activation='tanh', attention_gain=1.0),  # [code]
     ppo=PpoConfig(
       learning_rate=5e-4,  # Paper, table of hyper-parameters.
       num_epochs=15,  # Paper.
@@ -322,6 +325,7 @@ _BOUNDS = {
   'seed': (0, 2**31 - 1),
   'environment.horizon': (1, 10_000),
   'network.hidden_size': (1, 4096),
+  'network.attention_gain': (0.0, 1000.0),
   'ppo.learning_rate': (0.0, 1.0),
   'ppo.adam_epsilon': (1e-12, 1.0),
   'ppo.discount': (0.0, 1.0),

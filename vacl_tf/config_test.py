@@ -20,6 +20,7 @@ class ConfigTest(parameterized.TestCase):
     self.assertFalse(cfg.ppo.normalize_value)
     self.assertEqual(cfg.ppo.max_gradient_norm, 0.0)
     self.assertEqual(cfg.network.activation, 'tanh')
+    self.assertEqual(cfg.network.attention_gain, 1.0)
     self.assertEqual(cfg.curriculum.num_children, 150)
     self.assertEqual(cfg.curriculum.solved_eviction, 'fifo')
     self.assertEqual(cfg.curriculum.step_size, 0.6)

@@ -8,6 +8,7 @@ import numpy as np
 import sonnet as snt
 import tensorflow as tf
 
+from vacl_tf import config
 from vacl_tf import types
 from vacl_tf.networks import blocks
 
@@ -47,10 +48,14 @@ class Attention(snt.Module):
   """
 
   def __init__(
-    self, rng: np.random.Generator, size: int, name: str = 'attention'
+    self,
+    rng: np.random.Generator,
+    size: int,
+    gain: float,
+    name: str = 'attention',
   ) -> None:
     super().__init__(name=name)
-    self.w = tf.Variable(blocks.orthogonal(rng, size, size, 1.0), name='w')
+    self.w = tf.Variable(blocks.orthogonal(rng, size, size, gain), name='w')
 
   def __call__(
     self,
@@ -77,11 +82,11 @@ class Encoder(snt.Module):
     self,
     rng: np.random.Generator,
     role: types.Role,
-    size: int,
-    activation: str,
+    cfg: config.NetworkConfig,
     name: str = 'encoder',
   ) -> None:
     super().__init__(name=name)
+    size, activation = cfg.hidden_size, cfg.activation
     self._kinds = tuple(role.entity_sizes)
     num_parts = 1 + len(self._kinds)
     self.own = blocks.Block(rng, role.own_size, size, activation, 'own')
@@ -89,7 +94,9 @@ class Encoder(snt.Module):
       kind: blocks.Block(rng, role.entity_sizes[kind], size, activation, kind)
       for kind in self._kinds
     }
-    self.attention = {kind: Attention(rng, size) for kind in self._kinds}
+    self.attention = {
+      kind: Attention(rng, size, cfg.attention_gain) for kind in self._kinds
+    }
     self.self_block = blocks.Block(rng, size, size, activation, 'self')
     self.mix = blocks.Block(rng, num_parts * size, size, activation, 'mix')
     self.out = blocks.Block(rng, size, size, activation, 'out')

@@ -29,7 +29,7 @@ class Policy(snt.Module):
   ) -> None:
     super().__init__(name=f'{role.name}_policy')
     size = cfg.hidden_size
-    self.encoder = attention.Encoder(rng, role, size, cfg.activation)
+    self.encoder = attention.Encoder(rng, role, cfg)
     self.logits = blocks.Folded(rng, size, role.num_actions, _ACTION_GAIN)
 
   def __call__(self, observation: types.Observation) -> tf.Tensor:
@@ -54,8 +54,8 @@ class Value(snt.Module):
   ) -> None:
     super().__init__(name=f'{role.name}_value')
     size = cfg.hidden_size
-    self.encoder = attention.Encoder(rng, role, size, cfg.activation)
-    self.attention = attention.Attention(rng, size)
+    self.encoder = attention.Encoder(rng, role, cfg)
+    self.attention = attention.Attention(rng, size, cfg.attention_gain)
     self.head = blocks.Block(rng, size, size, cfg.activation, 'head')
     self.value = blocks.Folded(rng, size, 1)
 
