@@ -34,8 +34,8 @@ class NetworkConfig:
   Attributes:
     hidden_size: units of every layer (H).
     activation: of the blocks.
-    attention_gain: of the orthogonal attention matrices at the start. Normalised
-      vectors of H numbers have scores of deviation attention_gain * sqrt(H).
+    attention_gain: of the orthogonal attention matrices at the start; scores
+      then have a deviation of attention_gain * sqrt(H).
   """
 
   hidden_size: int = 64

@@ -41,7 +41,7 @@ _MAY_IMPORT = {
   ),
 }
 # By package: what its tests may import too, to try the real thing.
-_TESTS_MAY_IMPORT = {'learning': ('networks',)}
+_TESTS_MAY_IMPORT = {'learning': ('networks',), 'testing': ('training',)}
 # By module: all that it may import, but for the standard library.
 _MAY_ONLY_IMPORT = {'config': (), 'types': ('tensorflow',)}
 
