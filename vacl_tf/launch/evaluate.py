@@ -6,6 +6,7 @@ Works for a number of agents that the policy never saw.
 """
 
 import json
+import os
 import pathlib
 import sys
 from collections.abc import Callable
@@ -17,6 +18,8 @@ from absl import flags
 from vacl_tf import config
 from vacl_tf.launch import command_line
 
+# oneDNN complains about integers, in a line that means nothing to a user.
+os.environ.setdefault('TF_ENABLE_ONEDNN_OPTS', '0')
 with command_line.quiet_imports():
   import tensorflow as tf
 
