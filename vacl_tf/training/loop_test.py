@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The loop learns a small world, and each part of it is needed.
 
-What must make `test_it_learns_what_only_the_curriculum_leads_to` fail was
-tried: the advantage's sign flipped, no children, values of 0 for all tasks.
+`test_it_learns_what_only_the_curriculum_leads_to` is to fail if the advantage's
+sign is flipped (coverage 0.09 in a trial of the same parts), if no children are
+born (spread 0.17) or if all values are 0 (spread 0).
 """
 
 import math
