@@ -75,7 +75,7 @@ class PpoConfig:
   clip: float = 0.2
   value_clip: float = 0.2
   huber_delta: float = 10.0
-  entropy_cost: float = 0.01
+  entropy_cost: float = 0.02
   value_cost: float = 1.0
   num_epochs: int = 1
   num_minibatches: int = 14
@@ -97,9 +97,13 @@ class CurriculumConfig:
     solved_fraction: share of solved tasks in a batch.
     solved_value: tasks above it are solved (sigma_max), strictly.
     dropped_value: tasks below it leave a full active set (sigma_min).
-    num_children: tasks proposed in an update (B_exp).
+    num_children: tasks proposed in an update at most (B_exp).
+    max_children_per_seed: of one newly solved task, 0 for no bound; keeps the
+      first few solved tasks from crowding the easy ones out.
     step_size: Euclidean length of the Stein step (epsilon).
     noise: half-width of the uniform noise (delta).
+    noisy_share: chance of an entity to get noise; 1 for all. Few entities far
+      away are learned sooner than all of them a little further off.
     bandwidth: of the kernel (h).
     kernel: one-dimensional kernels, one a coordinate (released code), or the
       joint kernel of the paper.
@@ -118,8 +122,10 @@ class CurriculumConfig:
   solved_value: float = 0.95
   dropped_value: float = 0.5
   num_children: int = 400
+  max_children_per_seed: int = 4
   step_size: float = 0.4
-  noise: float = 0.4
+  noise: float = 2.0
+  noisy_share: float = 0.25
   bandwidth: float = 1.0
   kernel: Literal['coordinate', 'joint'] = 'coordinate'
   is_attractive: bool = False
@@ -217,6 +223,7 @@ def _as_published(cfg: Config) -> Config:
     network=NetworkConfig(activation='tanh', attention_gain=1.0),  # [code]
     ppo=PpoConfig(
       learning_rate=5e-4,  # Paper, table of hyper-parameters.
+      entropy_cost=0.01,  # [code]
       num_epochs=15,  # Paper.
       num_minibatches=1,  # One full-batch step an epoch, A13.
       gradient_scale=2.0 if is_small else 16.0,  # K, summed and not averaged.
@@ -225,8 +232,10 @@ def _as_published(cfg: Config) -> Config:
     ),
     curriculum=CurriculumConfig(
       num_children=150,  # Paper.
+      max_children_per_seed=0,  # [code]: always all of them.
       step_size=0.6,  # Paper, Simple-Spread.
       noise=0.6,  # Paper, Simple-Spread.
+      noisy_share=1.0,  # Paper.
       seed_choice='first',  # [code], A19.
     ),
   )
@@ -347,8 +356,10 @@ _BOUNDS = {
   'curriculum.solved_value': (0.0, 1.0),
   'curriculum.dropped_value': (0.0, 1.0),
   'curriculum.num_children': (1, 1_000_000),
+  'curriculum.max_children_per_seed': (0, 1_000_000),
   'curriculum.step_size': (0.0, _MANY),
   'curriculum.noise': (0.0, _MANY),
+  'curriculum.noisy_share': (0.0, 1.0),
   'curriculum.bandwidth': (1e-9, _MANY),
   'curriculum.max_redraws': (1, 100_000),
   'curriculum.num_neighbours': (1, 1000),

@@ -92,6 +92,7 @@ def feasible_noise(
   space: task_space.TaskSpace,
   phi: tf.Tensor,
   half_width: float,
+  share: float,
   max_redraws: int,
   seed: types.Seed,
 ) -> tf.Tensor:
@@ -103,16 +104,21 @@ def feasible_noise(
     space: says what is legal.
     phi: [K, D], legal.
     half_width: of the noise, in the units of phi.
+    share: chance of each entity to get noise at all.
     max_redraws: bound on the draws.
     seed: of this call.
   """
   entity = tf.constant(space.entity_of_dim)
+  which, seed = randomness.split(seed, 2)
+  entities = [phi.shape[0], space.num_entities]
+  is_noisy = randomness.uniform(which, entities) < share
+  width = half_width * tf.cast(tf.gather(is_noisy, entity, axis=-1), tf.float32)
 
   def redraw(
     draw: tf.Tensor, moved: tf.Tensor, is_legal: tf.Tensor
   ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
     noise = randomness.uniform(
-      randomness.fold(seed, draw), tf.shape(phi), -half_width, half_width
+      randomness.fold(seed, draw), tf.shape(phi), -width, width
     )
     keep = tf.gather(is_legal, entity, axis=-1)
     moved = tf.where(keep, moved, phi + noise)
@@ -161,7 +167,9 @@ def propose(
     at_random, tf.shape(phi), -cfg.step_size, cfg.step_size
   )
   moved = space.clip(phi + tf.where(lost, anywhere, step), rim)
-  moved = feasible_noise(space, moved, cfg.noise, cfg.max_redraws, noise)
+  moved = feasible_noise(
+    space, moved, cfg.noise, cfg.noisy_share, cfg.max_redraws, noise
+  )
   # A step may end between boxes, where noise need not find the way back; the
   # child is then a twin of its parent.
   is_legal = tf.reduce_all(space.feasible(moved), -1, keepdims=True)

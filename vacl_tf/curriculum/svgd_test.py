@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stein steps against double loops; children against the legal region."""
 
-import dataclasses
-
 import numpy as np
 import tensorflow as tf
 from absl.testing import parameterized
@@ -127,19 +125,19 @@ class FeasibleNoiseTest(tf.test.TestCase):
     space = _TightSpace()
     space.feasible = lambda phi: tf.fill([phi.shape[0], 3], True)
     seed = randomness.root(0)
-    found = svgd.feasible_noise(space, phi, 0.5, 100, seed)
+    found = svgd.feasible_noise(space, phi, 0.5, 1.0, 100, seed)
     self.assertAllInRange(found, -0.5, 0.5)
     self.assertGreater(np.max(found), 0.48)
     self.assertLess(np.min(found), -0.48)
     self.assertAllEqual(
-      found, svgd.feasible_noise(space, phi, 0.5, 1, seed)
+      found, svgd.feasible_noise(space, phi, 0.5, 1.0, 1, seed)
     )
 
   def test_only_the_infeasible_entity_is_redrawn(self):
     space, seed = _TightSpace(), randomness.root(1)
     phi = space.sample_uniform(40, randomness.root(2)) / 3.0
-    once = svgd.feasible_noise(space, phi, 0.5, 1, seed)
-    often = svgd.feasible_noise(space, phi, 0.5, 300, seed)
+    once = svgd.feasible_noise(space, phi, 0.5, 1.0, 1, seed)
+    often = svgd.feasible_noise(space, phi, 0.5, 1.0, 300, seed)
     self.assertAllEqual(space.feasible(often), np.ones([40, 3]))
     # The wide boxes take the first draw; what follows is the sliver's alone.
     self.assertAllEqual(once[:, :2], often[:, :2])
@@ -152,24 +150,39 @@ class FeasibleNoiseTest(tf.test.TestCase):
     space, seed = _OrderedSpace(), randomness.root(3)
     left = randomness.uniform(seed, [60, 2], -0.4, 0.4)
     phi = tf.concat([left, left + [0.1, 0.0]], 1)
-    once = svgd.feasible_noise(space, phi, 1.0, 1, seed)
-    often = svgd.feasible_noise(space, phi, 1.0, 200, seed)
+    once = svgd.feasible_noise(space, phi, 1.0, 1.0, 1, seed)
+    often = svgd.feasible_noise(space, phi, 1.0, 1.0, 200, seed)
     self.assertAllEqual(space.feasible(often), np.ones([60, 2]))
     self.assertAllEqual(once[:, :2], often[:, :2])
     self.assertNotAllEqual(once[:, 2:], often[:, 2:])
+
+  def test_a_share_of_the_entities_gets_noise(self):
+    space = _TightSpace()
+    space.feasible = lambda phi: tf.fill([phi.shape[0], 3], True)
+    phi = tf.zeros([2000, 6])
+    found = svgd.feasible_noise(
+      space, phi, 0.5, 0.25, 100, randomness.root(4)
+    ).numpy()
+    by_entity = found.reshape([2000, 3, 2]) != 0.0
+    # An entity gets noise in all of its coordinates or in none.
+    self.assertAllEqual(by_entity.all(2), by_entity.any(2))
+    # 4 deviations of a share of 0.25 among 2000.
+    self.assertAllInRange(by_entity.any(2).mean(0), 0.21, 0.29)
+    self.assertGreater(np.max(found), 0.48)
 
   def test_what_stays_illegal_keeps_its_place(self):
     space = _TightSpace()
     space.feasible = lambda phi: tf.tile([[True, False, True]], [len(phi), 1])
     phi = space.sample_uniform(5, randomness.root(0))
-    found = svgd.feasible_noise(space, phi, 0.5, 10, randomness.root(1))
+    seed = randomness.root(1)
+    found = svgd.feasible_noise(space, phi, 0.5, 1.0, 10, seed)
     self.assertAllEqual(found[:, 2:4], phi[:, 2:4])
     self.assertTrue(np.all(found[:, :2] != phi[:, :2]))
 
 
 class ProposeTest(parameterized.TestCase, tf.test.TestCase):
   def _propose(self, space, seeds, num_seeds, solved, **changes):
-    cfg = dataclasses.replace(config.CurriculumConfig(), **changes)
+    cfg = config.CurriculumConfig(**{'noisy_share': 1.0} | changes)
     mask = tf.fill([len(solved)], True)
     seed = randomness.root(7)
     return svgd.propose(

@@ -51,7 +51,8 @@ class TaskExpansion(base.Curriculum):
       name='solved',
     )
     easy = space.sample_easy(cfg.num_easy_tasks, seed)
-    self._bear(easy, tf.zeros([len(easy)], tf.int32), tf.constant(True))
+    no_parent = tf.zeros([len(easy)], tf.int32)
+    self._bear(easy, no_parent, no_parent == 0)
 
   def sample(
     self, num_tasks: int, seed: types.Seed
@@ -115,8 +116,11 @@ class TaskExpansion(base.Curriculum):
       cfg,
       noise,
     )
-    parent = tf.range(cfg.num_children) % tf.maximum(num_seeds, 1)
-    self._bear(children, tf.gather(seeds.origin, parent) + 1, num_seeds > 0)
+    child = tf.range(cfg.num_children)
+    parent = child % tf.maximum(num_seeds, 1)
+    most = cfg.max_children_per_seed or cfg.num_children
+    is_wanted = child < most * num_seeds
+    self._bear(children, tf.gather(seeds.origin, parent) + 1, is_wanted)
     return {
       'training_value': tf.reduce_mean(values[0]),
       'active_tasks': self.active.count.read_value(),
@@ -137,11 +141,11 @@ class TaskExpansion(base.Curriculum):
   def _bear(
     self, phi: tf.Tensor, generation: tf.Tensor, is_wanted: tf.Tensor
   ) -> None:
-    """Adds tasks phi [K, D] to the active set, if they are wanted."""
+    """Adds those of the tasks phi [K, D] to the active set that are wanted."""
     num = phi.shape[0]
     unknown = tf.fill([num], float('nan'))
     rows = particles.Rows(phi, unknown, generation, tf.zeros([num], tf.int32))
-    self.active.append(rows, tf.fill([num], is_wanted))
+    self.active.append(rows, is_wanted)
 
   def _quotas(self, num_tasks: int) -> tuple[tf.Tensor, tf.Tensor]:
     """Returns how many active and solved tasks a batch holds; sheet 2.3."""

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Task expansion against section 2.3 of the sheet, written as lists."""
 
-import dataclasses
 from unittest import mock
 
 import numpy as np
@@ -22,8 +21,15 @@ _SEED = randomness.root(5)
 
 
 def _make(num_solved=0, **changes) -> task_expansion.TaskExpansion:
-  cfg = config.CurriculumConfig(capacity=20, num_easy_tasks=12, num_children=6)
-  cfg = dataclasses.replace(cfg, **changes)
+  usual = {
+    'capacity': 20,
+    'num_easy_tasks': 12,
+    'num_children': 6,
+    'max_children_per_seed': 0,
+    'noise': 0.4,
+    'noisy_share': 1.0,
+  }
+  cfg = config.CurriculumConfig(**(usual | changes))
   space = fakes.LineTaskSpace()
   made = task_expansion.TaskExpansion(space, cfg, randomness.root(0))
   if num_solved:
@@ -148,6 +154,16 @@ class UpdateTest(parameterized.TestCase, tf.test.TestCase):
       step = phi - before.phi[origin - 11]
       self.assertLess(np.linalg.norm(step), 0.3 + 0.2 * 2 + 1e-5)
       self.assertGreater(np.linalg.norm(step), 0.0)
+
+  @parameterized.parameters((1, 0, 6), (1, 2, 2), (2, 2, 4), (4, 2, 6))
+  def test_children_per_seed_are_bounded(self, num_seeds, most, want):
+    made = _make(max_children_per_seed=most)
+    made.active.rows.origin.assign(tf.range(made.active.size))
+    _update(made, _batch(made, range(num_seeds)), [1.0] * num_seeds)
+    children = _rows(made.active).origin[12 - num_seeds :]
+    self.assertLen(children, want)
+    # Every seed has its turn before one has a second child.
+    self.assertLen(np.unique(children), min(num_seeds, want))
 
   def test_no_children_where_nothing_is_newly_solved(self):
     made = _make(num_solved=8)
@@ -279,7 +295,7 @@ class CompiledTest(tf.test.TestCase):
     for turn in range(6):
       seed = randomness.root(turn)
       batches = sample(seed)
-      values = tf.cos(9.0 * batches[0].phi[:, 0]) / 2.0 + 0.7
+      values = tf.cos(9.0 * batches[0].phi[:, 0] + turn) / 2.0 + 0.7
       metrics = update(batches, (tf.minimum(values, 1.0),), _NO_SCORE, seed)
       seen.append(tf.nest.map_structure(np.array, (batches, metrics)))
     history = tf.nest.map_structure(np.array, made.history())

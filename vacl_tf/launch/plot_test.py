@@ -128,9 +128,9 @@ class PlotTest(parameterized.TestCase):
     (
       ({}, {'values': {'curriculum.noise': 0.0}}, {'curriculum': 'uniform'}),
       [
-        'vacl, curriculum.noise = 0.4',
+        'vacl, curriculum.noise = 2.0',
         'vacl, curriculum.noise = 0.0',
-        'uniform, curriculum.noise = 0.4',
+        'uniform, curriculum.noise = 2.0',
       ],
     ),
   )

@@ -31,8 +31,10 @@ _CONFIG = config.Config(
     capacity=256,
     num_easy_tasks=64,
     num_children=100,
+    max_children_per_seed=0,
     step_size=0.5,
     noise=0.5,
+    noisy_share=1.0,
   ),
   training=config.TrainingConfig(num_tasks=200),
 )
