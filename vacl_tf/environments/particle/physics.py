@@ -7,9 +7,7 @@ vector units then run over worlds, whatever n is, and no tiny trailing axis
 is ever reduced. All bodies are discs of mass 1.
 """
 
-import functools
-import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -20,11 +18,8 @@ DAMPING = 0.25
 CONTACT_STIFFNESS = 100.0
 CONTACT_MARGIN = 1e-3  # Metres over which contact fades in.
 ACTION_FORCE = 5.0
-_TINY = 1e-12  # Squared metres; keeps coincident centres from dividing 0 by 0.
-
-
-Combine = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
-Flip = Callable[[tf.Tensor], tf.Tensor]
+_APART = 1e-9  # Metres between coincident centres, so that they can part.
+_TINY = 1e-24  # Squared metres; keeps a distance from being 0.
 
 
 class Wall(NamedTuple):
@@ -43,41 +38,17 @@ class Wall(NamedTuple):
   thickness: float
 
 
-def cyclic_pairs(x: tf.Tensor) -> tf.Tensor:
-  """Returns differences [2, n // 2, n, B], x_i - x_(i + k), k = 1 .. n // 2.
+def from_others(x: tf.Tensor) -> Iterator[tf.Tensor]:
+  """Yields differences [2, n, B], x_i - x_(i + k), for k = 1 .. n - 1.
 
-  Every unordered pair of the n bodies appears once, but for k = n / 2, where
-  it appears twice with opposite signs.
+  Every pair is seen from both sides. Looking once and adding twice would save
+  half of the arithmetic, and lose more to the adding: what is elementwise in
+  [n, B] becomes one vectorised loop over worlds.
   """
   num = x.shape[1]
   twice = tf.concat([x, x], 1)
-  others = [twice[:, k : k + num] for k in range(1, num // 2 + 1)]
-  return x[:, None] - tf.stack(others, 1)
-
-
-def sum_of_pairs(
-  per_pair: tf.Tensor, combine: Combine, flip: Flip = lambda x: x
-) -> tf.Tensor:
-  """Returns, for each body, what its pairs give, combined.
-
-  Unrolled over the distance k, not reduced over an axis: XLA makes one
-  vectorised loop over worlds of it, and a scalar one of a fused reduction.
-
-  Args:
-    per_pair: [n // 2, ..., n, B] laid out as by `cyclic_pairs`, k first.
-    combine: of two such values, associative.
-    flip: what the second body of a pair gets, given the first one's.
-
-  Returns:
-    [..., n, B].
-  """
-  num = per_pair.shape[-2]
-  parts = []
-  for k, mine in enumerate(tf.unstack(per_pair), start=1):
-    parts.append(mine)
-    if 2 * k != num:  # Else the pair is there twice already.
-      parts.append(tf.roll(flip(mine), k, -2))
-  return functools.reduce(combine, parts)
+  for k in range(1, num):
+    yield x - twice[:, k : k + num]
 
 
 def square_length(x: tf.Tensor) -> tf.Tensor:
@@ -98,29 +69,23 @@ def softened(penetration: tf.Tensor) -> tf.Tensor:
 
 def contact_forces(x: tf.Tensor, contact_distance: float) -> tf.Tensor:
   """Returns forces [2, n, B] between n equal discs at x [2, n, B]."""
-  if x.shape[1] < 2:
-    return tf.zeros_like(x)
-  delta = cyclic_pairs(x)
-  square = square_length(delta)
-  delta = tf.where(square < _TINY, _parting_offsets(x.shape[1]), delta)
-  distance = tf.sqrt(tf.maximum(square, _TINY))
-  push = CONTACT_STIFFNESS * softened(contact_distance - distance)
-  force = delta * (push / distance)  # [2, n // 2, n, B]
-  return sum_of_pairs(
-    tf.transpose(force, [1, 0, 2, 3]), operator.add, operator.neg
-  )
+  total = tf.zeros_like(x)
+  for k, delta in enumerate(from_others(x), start=1):
+    delta += _parting_offset(x.shape[1], k)
+    distance = tf.sqrt(tf.maximum(square_length(delta), _TINY))
+    push = CONTACT_STIFFNESS * softened(contact_distance - distance)
+    total += delta * (push / distance)
+  return total
 
 
-def _parting_offsets(num: int) -> np.ndarray:
-  """Returns [n // 2, n, 1] what stands for delta where bodies coincide.
+def _parting_offset(num: int, k: int) -> np.ndarray:
+  """Returns [n, 1], added to the differences of bodies i and i + k.
 
-  It lies along the diagonal. The two copies of a pair at k = n / 2 get
-  opposite signs, or both bodies would be pushed the same way and never part.
+  Without it coincident bodies would never part. It lies along the diagonal,
+  with opposite signs for the two, and is lost in the rounding of all others.
   """
-  offsets = np.full([num // 2, num, 1], (0.5 * _TINY) ** 0.5, np.float32)
-  if num % 2 == 0:
-    offsets[-1, num // 2 :] *= -1.0
-  return offsets
+  is_last = np.arange(num)[:, None] + k >= num
+  return np.where(is_last, -_APART, _APART).astype(np.float32)
 
 
 def wall_forces(

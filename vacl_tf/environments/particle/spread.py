@@ -120,9 +120,12 @@ class Spread(base.Environment):
   def reward(self, state: SpreadState) -> tuple[tf.Tensor, ...]:
     all_covered = _num_covered(state) >= self.num_agents
     shared = REWARD_ALL_COVERED * tf.cast(all_covered, tf.float32)
-    delta = physics.cyclic_pairs(scenario.worlds_last(state.position))
-    is_touching = physics.square_length(delta) < (2 * AGENT_RADIUS) ** 2
-    touches = physics.sum_of_pairs(is_touching, tf.logical_or)
+    position = scenario.worlds_last(state.position)
+    is_touching = [
+      physics.square_length(delta) < (2 * AGENT_RADIUS) ** 2
+      for delta in physics.from_others(position)
+    ]
+    touches = functools.reduce(tf.logical_or, is_touching)
     penalty = PENALTY_CONTACT * tf.cast(touches, tf.float32)
     return (tf.transpose(shared - penalty),)
 
@@ -153,7 +156,7 @@ def _is_covered(state: SpreadState) -> tf.Tensor:
   landmark = scenario.worlds_last(state.landmark)
   towards = landmark[:, :, None] - position[:, None]  # [2, m, n, B]
   near = physics.square_length(towards) <= COVER_DISTANCE**2
-  # Unrolled, see `physics.sum_of_pairs`.
+  # Unrolled: XLA makes a scalar loop of a reduction over a middle axis.
   return functools.reduce(tf.logical_or, tf.unstack(near, axis=1))
 
 def _num_covered(state: SpreadState) -> tf.Tensor:
