@@ -177,6 +177,13 @@ class HandNumbersTest(tf.test.TestCase, parameterized.TestCase):
     moved = state[0][0, 0, 0] - before[0][0, 0, 0]
     self.assertAllClose(moved, 0.2, atol=1e-5)
 
+  def test_softened_is_a_softplus_of_the_depth(self):
+    depth = np.linspace(-0.05, 0.25, 100_001)
+    want = 1e-3 * np.logaddexp(0.0, depth / 1e-3)
+    found = physics.softened(tf.constant(depth, tf.float32))
+    # 2e-9 m of the polynomial; beyond it float32 numbers of up to 0.25 m.
+    self.assertAllClose(found, want, rtol=2e-7, atol=2e-9)
+
   @parameterized.parameters(
     (2, 0, 1), (3, 0, 2), (4, 0, 2), (4, 1, 3), (5, 1, 4)
   )
