@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Worker: env-only speed of VMAS, which PyTorch runs step by step."""
 
-import dataclasses
 import importlib.metadata
 from typing import Any
 
@@ -41,26 +40,13 @@ def main() -> None:
     env.reset(seed=seed)
     return env
 
-  def timed(repeats: int) -> list[float]:
-    return measure.rates(
-      dataclasses.replace(setting, repeats=repeats),
-      reset,
-      lambda state, _: roll_out(state, setting.num_steps),
-    )
-
-  # Tensors this small may gain nothing from threads, and lose much where the
-  # machine is shared: VMAS is given the setting that a trial finds better.
-  trials = {}
-  for num_threads in sorted({1, torch.get_num_threads()}):
-    torch.set_num_threads(num_threads)
-    trials[num_threads] = max(timed(1))
-  num_threads = max(trials, key=trials.__getitem__)
-  torch.set_num_threads(num_threads)
   measure.report(
-    timed(setting.repeats),
+    measure.rates(
+      setting, reset, lambda state, _: roll_out(state, setting.num_steps)
+    ),
     vmas=importlib.metadata.version('vmas'),
     torch=torch.__version__,
-    threads=num_threads,
+    threads=torch.get_num_threads(),
   )
 
 
