@@ -218,6 +218,7 @@ def make(
 def _as_published(cfg: Config) -> Config:
   """Returns the released settings; sections 2 and 4 of the algorithm sheet."""
   is_small = cfg.environment.num_agents <= 4
+  is_hard = cfg.environment.name == 'hard_spread'
   return dataclasses.replace(
     cfg,
     network=NetworkConfig(activation='tanh', attention_gain=1.0),  # [code]
@@ -231,7 +232,8 @@ def _as_published(cfg: Config) -> Config:
       normalize_value=False,  # Off in the released commands, A14.
     ),
     curriculum=CurriculumConfig(
-      num_children=150,  # Paper.
+      num_children=300 if is_hard else 150,  # [code]; paper: 150.
+      bandwidth=1000.0 if is_hard else 1.0,  # [code]; paper: 1.
       max_children_per_seed=0,  # [code]: always all of them.
       step_size=0.6,  # Paper, Simple-Spread.
       noise=0.6,  # Paper, Simple-Spread.

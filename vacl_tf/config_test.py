@@ -17,6 +17,7 @@ class ConfigTest(parameterized.TestCase):
     self.assertEqual(cfg.ppo.num_minibatches, 1)
     self.assertEqual(cfg.ppo.gradient_scale, 2.0)
     self.assertEqual(cfg.ppo.learning_rate, 5e-4)
+    self.assertEqual(cfg.ppo.entropy_cost, 0.01)
     self.assertFalse(cfg.ppo.normalize_value)
     self.assertEqual(cfg.ppo.max_gradient_norm, 0.0)
     self.assertEqual(cfg.network.activation, 'tanh')
@@ -25,7 +26,14 @@ class ConfigTest(parameterized.TestCase):
     self.assertEqual(cfg.curriculum.solved_eviction, 'fifo')
     self.assertEqual(cfg.curriculum.step_size, 0.6)
     self.assertEqual(cfg.curriculum.noise, 0.6)
+    self.assertEqual(cfg.curriculum.noisy_share, 1.0)
+    self.assertEqual(cfg.curriculum.max_children_per_seed, 0)
     self.assertEqual(cfg.training.num_rollouts, 1)
+
+  def test_the_paper_preset_of_hard_spread(self):
+    cfg = config.make(env='hard_spread', preset='paper')
+    self.assertEqual(cfg.curriculum.num_children, 300)
+    self.assertEqual(cfg.curriculum.bandwidth, 1000.0)
 
   @parameterized.parameters('default', 'paper')
   def test_presets_pass_their_own_check(self, preset):

@@ -6,8 +6,9 @@ from vacl_tf import config
 from vacl_tf.environments import base
 from vacl_tf.environments.particle import spread
 
-NAMES = ('simple_spread',)
-_MIN_AGENTS, _MAX_AGENTS = 2, 100
+NAMES = ('simple_spread', 'hard_spread')
+_MIN_AGENTS = 2
+_MAX_AGENTS = {'simple_spread': 100, 'hard_spread': 8}
 
 
 def load(
@@ -27,9 +28,10 @@ def load(
     return name
   if name not in NAMES:
     raise ValueError(config.unknown('env', name, NAMES))
-  if not _MIN_AGENTS <= num_agents <= _MAX_AGENTS:
+  most = _MAX_AGENTS[name]
+  if not _MIN_AGENTS <= num_agents <= most:
     raise ValueError(
       f'num_agents={num_agents} is not possible in {name}; '
-      f'allowed: {_MIN_AGENTS} to {_MAX_AGENTS}'
+      f'allowed: {_MIN_AGENTS} to {most}'
     )
   return spread.Spread(name, num_agents, horizon)

@@ -21,12 +21,20 @@ class Disc(NamedTuple):
   is_filled: bool = True
 
 
+class Slab(NamedTuple):
+  """A rectangle to draw; corners in metres."""
+
+  low: tuple[float, float]
+  high: tuple[float, float]
+
+
 class Scene(NamedTuple):
   """What a renderer needs to know of one world at one time."""
 
   discs: list[Disc]
   half_width: float  # Half the side of the square to show, metres.
   caption: str
+  slabs: tuple[Slab, ...] = ()  # Walls, below everything else.
 
 
 class Environment(abc.ABC):

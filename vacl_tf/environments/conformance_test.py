@@ -206,10 +206,15 @@ class LoadTest(tf.test.TestCase, parameterized.TestCase):
     with self.assertRaisesRegex(ValueError, 'nowhere.*allowed.*simple_spread'):
       environments.load('nowhere')
 
-  @parameterized.parameters(0, 1, 101)
-  def test_an_impossible_number_of_agents_is_refused(self, num_agents):
-    with self.assertRaisesRegex(ValueError, f'{num_agents}.*allowed: 2 to 100'):
-      environments.load('simple_spread', num_agents=num_agents)
+  @parameterized.parameters(
+    ('simple_spread', 0, 100),
+    ('simple_spread', 1, 100),
+    ('simple_spread', 101, 100),
+    ('hard_spread', 9, 8),
+  )
+  def test_an_impossible_number_of_agents_is_refused(self, name, given, most):
+    with self.assertRaisesRegex(ValueError, f'{given}.*allowed: 2 to {most}'):
+      environments.load(name, num_agents=given)
 
 
 if __name__ == '__main__':

@@ -32,14 +32,16 @@ _BACKGROUND = (250, 250, 248)
 _GRID = (234, 234, 230)  # Lines one metre apart.
 _BORDER = (190, 190, 186)
 _INK = (60, 60, 60)
+_WALL = (205, 200, 190)
 
 
 def render(scene: base.Scene, width: int = 240) -> Frame:
   """Returns a picture of one world with its caption below.
 
   Args:
-    scene: what to draw; x grows to the right, y upwards. Rings lie below all
-      filled discs, which otherwise cover one another in the order given.
+    scene: what to draw; x grows to the right, y upwards. Slabs lie below rings
+      and these below filled discs, which otherwise cover one another in the
+      order given.
     width: of the picture in pixels; the caption adds 9 % to its height.
   """
   from PIL import Image
@@ -47,6 +49,8 @@ def render(scene: base.Scene, width: int = 240) -> Frame:
   side = _SUPERSAMPLING * width
   large = Image.new('RGB', (side, side), _BACKGROUND)
   _draw_grid(large, scene.half_width)
+  for slab in scene.slabs:
+    _draw_slab(large, slab, scene.half_width)
   for disc in sorted(scene.discs, key=lambda disc: disc.is_filled):
     _draw_disc(large, disc, scene.half_width)
   picture = large.resize((width, width), Image.Resampling.BOX)
@@ -132,6 +136,19 @@ def _draw_grid(picture: Image.Image, half_width: float) -> None:
     draw.line([(at, 0), (at, side)], _GRID, _SUPERSAMPLING)
     draw.line([(0, at), (side, at)], _GRID, _SUPERSAMPLING)
   draw.rectangle([0, 0, side - 1, side - 1], None, _BORDER, _SUPERSAMPLING)
+
+
+def _draw_slab(
+  picture: Image.Image, slab: base.Slab, half_width: float
+) -> None:
+  """Draws a filled rectangle."""
+  from PIL import ImageDraw
+
+  scale = picture.width / (2 * half_width)  # Pixels a metre.
+  (left, low), (right, high) = slab
+  corners = [(left, -high), (right, -low)]  # Rows grow downwards.
+  at = [picture.width / 2 + scale * x for corner in corners for x in corner]
+  ImageDraw.Draw(picture).rectangle(at, _WALL)
 
 
 def _draw_disc(

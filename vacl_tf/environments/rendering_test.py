@@ -48,6 +48,17 @@ class RenderTest(parameterized.TestCase):
     self.assertEqual(frame.dtype, np.uint8)
     self.assertEqual(frame.shape, (width + round(0.09 * width), width, 3))
 
+  def test_slabs_lie_where_they_should_below_the_rest(self):
+    scene = _scene(base.Disc((1.0, 1.2), 0.2, _RED))
+    wall = base.Slab((0.5, 1.0), (5.0, 1.5))
+    frame = rendering.render(scene._replace(slabs=(wall,)), _WIDTH)
+    empty = rendering.render(scene, _WIDTH)
+    self.assertEqual(_pixel(frame, 1.0, 1.2), _RED)
+    for x, y in ((0.55, 1.05), (0.55, 1.45), (1.9, 1.2)):
+      self.assertEqual(_pixel(frame, x, y), rendering._WALL)
+    for x, y in ((0.45, 1.2), (0.7, 0.9), (0.7, 1.6), (0.7, -1.2)):
+      self.assertEqual(_pixel(frame, x, y), _pixel(empty, x, y))
+
   def test_discs_lie_where_they_should(self):
     frame = rendering.render(
       _scene(

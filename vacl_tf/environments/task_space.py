@@ -53,34 +53,64 @@ class TaskSpace(abc.ABC):
 
 
 class BoxTaskSpace(TaskSpace):
-  """Points in the plane, each anywhere in a box of its own."""
+  """Points in the plane, each anywhere in a union of boxes of its own."""
 
   def __init__(self, low: np.ndarray, high: np.ndarray, count: int) -> None:
     """Initialises the space.
 
     Args:
-      low: [num_entities, 2] lower corners, in metres.
-      high: [num_entities, 2] upper corners, in metres.
+      low: [num_entities, num_boxes, 2] lower corners, in metres. Boxes of an
+        entity overlap nowhere, or are the same one throughout.
+      high: [num_entities, num_boxes, 2] upper corners, in metres.
       count: number of agents.
     """
     self.num_entities = len(low)
     self.num_dims = 2 * self.num_entities
     self.count = count
     self.entity_of_dim = np.repeat(np.arange(self.num_entities), 2)
-    self._low = tf.constant(low.reshape(-1), tf.float32)
-    self._high = tf.constant(high.reshape(-1), tf.float32)
+    self._low = tf.constant(low, tf.float32)
+    self._high = tf.constant(high, tf.float32)
 
   def feasible(self, phi: tf.Tensor) -> tf.Tensor:
-    inside = (phi >= self._low) & (phi <= self._high)
-    shape = tf.concat([tf.shape(phi)[:-1], [self.num_entities, 2]], 0)
-    return tf.reduce_all(tf.reshape(inside, shape), -1)
+    points = self._points(phi)[..., None, :]  # [..., entities, boxes, 2]
+    inside = (points >= self._low) & (points <= self._high)
+    return tf.reduce_any(tf.reduce_all(inside, -1), -1)
 
   def clip(self, phi: tf.Tensor, seed: types.Seed) -> tf.Tensor:
-    rim = randomness.uniform(seed, tf.shape(phi), 0.0, _EDGE)
-    phi = tf.where(phi < self._low, self._low + rim, phi)
-    return tf.where(phi > self._high, self._high - rim, phi)
+    """Moves a point to the rim of the box that is nearest along x.
+
+    So the released code does; where x lies between two boxes it leaves the
+    point there, though. Ties are for the box that is nearest along y.
+    """
+    points = self._points(phi)
+    point = points[..., None, :]  # [..., entities, 1, 2]
+    distance = tf.nn.relu(tf.maximum(self._low - point, point - self._high))
+    low, high = self._corners(
+      tf.argmin(distance[..., 0] + 1e-6 * distance[..., 1], -1)
+    )
+    rim = randomness.uniform(seed, tf.shape(points), 0.0, _EDGE)
+    points = tf.where(points < low, low + rim, points)
+    points = tf.where(points > high, high - rim, points)
+    return tf.reshape(points, tf.shape(phi))
 
   def sample_uniform(self, num_tasks: int, seed: types.Seed) -> tf.Tensor:
-    return randomness.uniform(
-      seed, [num_tasks, self.num_dims], self._low, self._high
+    which = randomness.fold(seed, 1)
+    area = tf.reduce_prod(self._high - self._low, -1)  # [entities, boxes]
+    bounds = tf.cumsum(area, 1) / tf.reduce_sum(area, 1, keepdims=True)
+    share = randomness.uniform(which, [num_tasks, self.num_entities, 1])
+    low, high = self._corners(
+      tf.reduce_sum(tf.cast(share >= bounds[:, :-1], tf.int32), -1)
     )
+    points = randomness.uniform(seed, tf.shape(low), low, high)
+    return tf.reshape(points, [num_tasks, self.num_dims])
+
+  def _corners(self, box: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Returns low and high [..., num_entities, 2] of boxes [..., entities]."""
+    chosen = tf.one_hot(box, self._low.shape[1])[..., None]
+    low, high = chosen * self._low, chosen * self._high
+    return tf.reduce_sum(low, -2), tf.reduce_sum(high, -2)
+
+  def _points(self, phi: tf.Tensor) -> tf.Tensor:
+    """Returns [..., num_entities, 2]."""
+    shape = tf.concat([tf.shape(phi)[:-1], [self.num_entities, 2]], 0)
+    return tf.reshape(phi, shape)

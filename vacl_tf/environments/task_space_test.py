@@ -20,7 +20,7 @@ class _Boxes(task_space.BoxTaskSpace):
 
 
 def _space():
-  return _Boxes(_LOW, _HIGH, count=2)
+  return _Boxes(_LOW[:, None], _HIGH[:, None], count=2)
 
 
 def _far_and_near(num_tasks=500, seed=0):
@@ -112,6 +112,59 @@ class BoxTaskSpaceTest(tf.test.TestCase, parameterized.TestCase):
     self.assertAllEqual(one, _space().sample_uniform(5, randomness.root(1)))
     other = _space().sample_uniform(5, randomness.root(2))
     self.assertNotAllClose(one, other)
+
+
+# Entity 0: a wide, a low and a far box, apart along x; entity 1: one box.
+_UNION_LOW = np.array([[[-4, -1], [-1.9, 0.4], [3, -1]], [[0, 0]] * 3])
+_UNION_HIGH = np.array([[[-2, 1], [1, 0.6], [4, 1]], [[2, 1]] * 3])
+
+
+def _in_union(x, y):
+  return [
+    low[0] <= x <= high[0] and low[1] <= y <= high[1]
+    for low, high in zip(_UNION_LOW[0], _UNION_HIGH[0], strict=True)
+  ]
+
+
+class UnionTest(tf.test.TestCase, parameterized.TestCase):
+  def setUp(self):
+    super().setUp()
+    self.space = _Boxes(_UNION_LOW, _UNION_HIGH, count=1)
+
+  def test_feasible_in_any_box(self):
+    rng = np.random.default_rng(0)
+    phi = rng.uniform(-5.0, 5.0, [2000, 4]).astype(np.float32)
+    feasible = self.space.feasible(phi).numpy()
+    want = [any(_in_union(x, y)) for x, y in phi[:, :2]]
+    self.assertAllEqual(feasible[:, 0], want)
+    self.assertTrue(np.any(want))
+    inside = (phi[:, 2:] >= 0) & (phi[:, 2:] <= [2, 1])
+    self.assertAllEqual(feasible[:, 1], inside.all(1))
+
+  def test_uniform_draws_fill_boxes_by_area(self):
+    phi = self.space.sample_uniform(8000, randomness.root(0)).numpy()
+    self.assertTrue(np.all(self.space.feasible(phi)))
+    where = np.array([_in_union(x, y) for x, y in phi[:, :2]])
+    area = np.array([4.0, 2.9 * 0.2, 2.0])
+    # 4 deviations of a share of 0.5 among 8000.
+    self.assertAllClose(where.mean(0), area / area.sum(), atol=0.022)
+    far = phi[where[:, 2], :2]
+    self.assertAllClose(far.mean(0), [3.5, 0.0], atol=0.08)
+    self.assertAllClose(phi[:, 2:].mean(0), [1.0, 0.5], atol=0.03)
+
+  @parameterized.parameters(
+    ((-3.0, 5.0), (-3.0, 1.0)),  # x lies in a box, which is kept.
+    ((0.0, -3.0), (0.0, 0.4)),
+    ((-9.0, 0.0), (-4.0, 0.0)),
+    ((2.9, 0.5), (3.0, 0.5)),  # Between boxes: to the one that is nearer.
+    ((1.2, 0.9), (1.0, 0.6)),
+    ((-3.0, 0.2), (-3.0, 0.2)),
+  )
+  def test_clip_goes_to_the_box_nearest_along_x(self, given, want):
+    phi = np.float32([[*given, 1.0, 0.5]])
+    clipped = self.space.clip(phi, randomness.root(0))
+    self.assertAllClose(clipped[0], [*want, 1.0, 0.5], atol=_RIM + 1e-6)
+    self.assertTrue(np.all(self.space.feasible(clipped)))
 
 
 if __name__ == '__main__':

@@ -169,7 +169,7 @@ def main() -> int:
     print(
       f'{env.name}, {env.task_space.count} agents (trained with '
       f'{facts["num_agents"]}), {found["policy"]} policy, '
-      f'{_NUM_TASKS.value} uniform tasks of {env.horizon} steps'
+      f'{_NUM_TASKS.value} target tasks of {env.horizon} steps'
     )
     print(f'  coverage      {coverage}')
     print(f'  success rate  {success}')

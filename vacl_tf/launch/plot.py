@@ -49,6 +49,13 @@ AUTHORS = {
     (50, 0.956, _UNKNOWN),
     (60, 0.971, 0.012),
   ),
+  ('hard_spread', 4): (
+    (20, 0.326, _UNKNOWN),
+    (30, 0.503, _UNKNOWN),
+    (40, 0.722, _UNKNOWN),
+    (50, 0.874, _UNKNOWN),
+    (60, 0.943, 0.059),
+  ),
 }
 
 # What tells groups apart, if these do; the paper preset changes many others.

@@ -178,7 +178,7 @@ class PlotTest(parameterized.TestCase):
 
   def test_room_is_that_of_the_environment(self):
     room = plot_curriculum.HALF_WIDTH['simple_spread']
-    self.assertEqual(room, spread.HALF_WIDTH)
+    self.assertEqual(room, spread.ROOMS['simple_spread'].half_width)
 
 
 class BadInputTest(parameterized.TestCase):

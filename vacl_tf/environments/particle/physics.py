@@ -47,6 +47,13 @@ class Wall(NamedTuple):
   ends: tuple[float, float]
   thickness: float
 
+  def corners(self) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Returns the lower left and the upper right corner."""
+    half = self.thickness / 2
+    across = (self.axis - half, self.axis + half)
+    x, y = (across, self.ends) if self.is_vertical else (self.ends, across)
+    return (x[0], y[0]), (x[1], y[1])
+
 
 def from_others(x: tf.Tensor) -> Iterator[tf.Tensor]:
   """Yields differences [2, n, B], x_i - x_(i + k), for k = 1 .. n - 1.

@@ -1,6 +1,10 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Simple-Spread: n agents cover n landmarks (sheet mpe_tasks, section 2)."""
+"""Simple-Spread and Hard-Spread: n agents cover n landmarks.
+
+The rules are those of sheet mpe_tasks, section 2; Hard-Spread (section 4) has
+them in three small rooms with walls between, which agents do not see.
+"""
 
 import functools
 from typing import NamedTuple
@@ -18,12 +22,76 @@ from vacl_tf.environments.particle import scenario
 AGENT_RADIUS = 0.10
 LANDMARK_RADIUS = 0.05
 COVER_DISTANCE = AGENT_RADIUS + LANDMARK_RADIUS
-HALF_WIDTH = 3.0  # Metres; the room is 6 x 6.
 REWARD_ALL_COVERED = 0.4  # Shared, each step; scale 0.1 included.
 PENALTY_CONTACT = 0.1  # Each step, for an agent that touches another.
 _JITTER = 0.01  # Of an agent about its landmark in an easy task.
+_FEW_AGENTS = 4  # Up to so many, easy landmarks lie in a square of side 0.6.
 
 _BLUE, _GREEN, _GREY = (66, 113, 196), (60, 160, 90), (150, 150, 150)
+
+Box = tuple[float, float, float, float]  # x from, x to, y from, y to; metres.
+
+
+class Room(NamedTuple):
+  """Where entities may be.
+
+  Attributes:
+    agents: boxes that agents may start in.
+    target_agents: box that they start in when a policy is judged.
+    landmarks: box of the landmarks.
+    easy_centre: of the square that easy landmarks lie in, metres.
+    easy_half_width: of that square for many agents, metres.
+    walls: see `physics`.
+    half_width: of what a picture shows, metres.
+  """
+
+  agents: tuple[Box, ...]
+  target_agents: Box
+  landmarks: Box
+  easy_centre: tuple[float, float]
+  easy_half_width: float
+  walls: tuple[physics.Wall, ...]
+  half_width: float
+
+
+_OPEN = (-3.0, 3.0, -3.0, 3.0)
+_LEFT, _RIGHT = (-4.9, -3.1, -0.9, 0.9), (3.1, 4.9, -0.9, 0.9)
+ROOMS = {
+  'simple_spread': Room(
+    agents=(_OPEN,),
+    target_agents=_OPEN,
+    landmarks=_OPEN,
+    easy_centre=(0.0, 0.0),
+    easy_half_width=1.0,
+    walls=(),
+    half_width=3.0,
+  ),
+  'hard_spread': Room(
+    agents=(
+      _LEFT,
+      (-3.0, -1.0, 0.45, 0.75),
+      (-0.9, 0.9, -0.9, 0.9),
+      (1.0, 3.0, -0.75, -0.45),
+      _RIGHT,
+    ),
+    target_agents=_LEFT,
+    landmarks=_RIGHT,
+    easy_centre=(4.0, 0.0),
+    easy_half_width=0.88,
+    walls=(
+      physics.Wall(True, -6.5, (-6.0, 6.0), 3.0),
+      physics.Wall(True, 6.5, (-6.0, 6.0), 3.0),
+      physics.Wall(False, -2.5, (-6.0, 6.0), 3.0),
+      physics.Wall(False, 2.5, (-6.0, 6.0), 3.0),
+      physics.Wall(True, -2.0, (0.8, 2.0), 2.0),
+      physics.Wall(True, -2.0, (-2.0, 0.4), 2.0),
+      physics.Wall(True, 2.0, (-0.4, 2.0), 2.0),
+      physics.Wall(True, 2.0, (-2.0, -0.8), 2.0),
+    ),
+    half_width=5.0,
+  ),
+}
+
 
 class SpreadState(NamedTuple):
   """Positions and velocities in metres and metres per second."""
@@ -32,18 +100,27 @@ class SpreadState(NamedTuple):
   velocity: tf.Tensor  # [B, n, 2]
   landmark: tf.Tensor  # [B, n, 2]
 
-class SpreadTaskSpace(task_space.BoxTaskSpace):
-  """phi = agents, then landmarks, all in the room: 4 n numbers."""
 
-  def __init__(self, num_agents: int) -> None:
-    corner = np.full([2 * num_agents, 2], HALF_WIDTH)
-    super().__init__(-corner, corner, num_agents)
-    self._easy_half_width = 0.3 if num_agents <= 4 else 1.0
+class SpreadTaskSpace(task_space.BoxTaskSpace):
+  """phi = agents, then landmarks: 4 n numbers."""
+
+  def __init__(self, room: Room, num_agents: int) -> None:
+    num_boxes = len(room.agents)
+    boxes = [room.agents] * num_agents
+    boxes += [(room.landmarks,) * num_boxes] * num_agents
+    sides = np.array(boxes).reshape([2 * num_agents, num_boxes, 2, 2])
+    super().__init__(sides[..., 0], sides[..., 1], num_agents)
+    target = [room.target_agents] * num_agents + [room.landmarks] * num_agents
+    self._target = np.reshape(target, [4 * num_agents, 2]).astype(np.float32)
+    self._easy_centre = np.array(room.easy_centre, np.float32)
+    self._easy_half_width = 0.3
+    if num_agents > _FEW_AGENTS:
+      self._easy_half_width = room.easy_half_width
 
   def sample_easy(self, num_tasks: int, seed: types.Seed) -> tf.Tensor:
     """Agents stand beside landmarks that lie close together; GetEasy."""
     where, order, offset = randomness.split(seed, 3)
-    landmark = randomness.uniform(
+    landmark = self._easy_centre + randomness.uniform(
       where,
       [num_tasks, self.count, 2],
       -self._easy_half_width,
@@ -58,6 +135,12 @@ class SpreadTaskSpace(task_space.BoxTaskSpace):
     both = tf.concat([agent, landmark], 1)
     return tf.reshape(both, [num_tasks, self.num_dims])
 
+  def sample_target(self, num_tasks: int, seed: types.Seed) -> tf.Tensor:
+    """In Hard-Spread all agents start in the room farthest from landmarks."""
+    low, high = self._target[:, 0], self._target[:, 1]
+    return randomness.uniform(seed, [num_tasks, self.num_dims], low, high)
+
+
 class Spread(base.Environment):
   """Sparse reward: only when all landmarks are covered at once."""
 
@@ -69,6 +152,7 @@ class Spread(base.Environment):
     self.name = name
     self.horizon = horizon
     self.num_agents = num_agents
+    self._room = ROOMS[name]
     self.roles = (
       types.Role(
         name='agent',
@@ -78,7 +162,7 @@ class Spread(base.Environment):
         entity_sizes={'agents': 2, 'landmarks': 3},
       ),
     )
-    self.task_space = SpreadTaskSpace(num_agents)
+    self.task_space = SpreadTaskSpace(self._room, num_agents)
 
   def place(self, phi: tf.Tensor, seed: types.Seed) -> SpreadState:
     del seed  # The task says it all.
@@ -94,6 +178,7 @@ class Spread(base.Environment):
     position = scenario.worlds_last(state.position)
     force = physics.action_forces(tf.transpose(action[0]))
     force += physics.contact_forces(position, 2 * AGENT_RADIUS)
+    force += physics.wall_forces(position, AGENT_RADIUS, self._room.walls)
     position, velocity = physics.integrate(
       position, scenario.worlds_last(state.velocity), force
     )
@@ -136,6 +221,7 @@ class Spread(base.Environment):
   def draw(self, state: SpreadState) -> list[base.Scene]:
     covered = np.asarray(_is_covered(state)).T
     state = base.to_numpy(state)
+    slabs = tuple(base.Slab(*wall.corners()) for wall in self._room.walls)
     scenes = []
     for agents, landmarks, is_covered in zip(
       state.position, state.landmark, covered, strict=True
@@ -147,8 +233,10 @@ class Spread(base.Environment):
         discs.append(base.Disc(centre, COVER_DISTANCE, colour, False))
       discs += [base.Disc(centre, AGENT_RADIUS, _BLUE) for centre in agents]
       caption = f'{is_covered.sum()} of {len(is_covered)} landmarks covered'
-      scenes.append(base.Scene(discs, HALF_WIDTH + 0.5, caption))
+      half_width = self._room.half_width + 0.5
+      scenes.append(base.Scene(discs, half_width, caption, slabs))
     return scenes
+
 
 def _is_covered(state: SpreadState) -> tf.Tensor:
   """Returns bool [n, B]: whether an agent is within COVER_DISTANCE."""
@@ -158,6 +246,7 @@ def _is_covered(state: SpreadState) -> tf.Tensor:
   near = physics.square_length(towards) <= COVER_DISTANCE**2
   # Unrolled: XLA makes a scalar loop of a reduction over a middle axis.
   return functools.reduce(tf.logical_or, tf.unstack(near, axis=1))
+
 
 def _num_covered(state: SpreadState) -> tf.Tensor:
   """Returns how many landmarks are covered, float32 [B]."""

@@ -219,5 +219,71 @@ class TasksTest(tf.test.TestCase, parameterized.TestCase):
     )
 
 
+class HardSpreadTest(tf.test.TestCase):
+  def setUp(self):
+    super().setUp()
+    self.env = spread.Spread('hard_spread', num_agents=4)
+
+  def test_each_step_agrees_with_oracle(self):
+    space, root = self.env.task_space, randomness.root(0)
+    state = self.env.place(space.sample_uniform(_NUM_WORLDS, root), root)
+    rng = np.random.default_rng(0)
+    num_pushed = 0
+    for _ in range(10):
+      action = rng.integers(0, 5, [_NUM_WORLDS, 4], np.int32)
+      after = self.env.step(state, (tf.constant(action),))
+      for index, (position, velocity, _) in enumerate(_worlds(state)):
+        want = oracle.step(
+          position, velocity, action[index], oracle.HARD_SPREAD_WALLS
+        )
+        free = oracle.step(position, velocity, action[index])
+        num_pushed += np.sum(np.abs(want[1] - free[1]) > 1e-3)
+        self.assertAllClose(after.position[index], want[0], atol=1e-4)
+        self.assertAllClose(after.velocity[index], want[1], atol=1e-3)
+      state = after
+    self.assertGreater(num_pushed, 20)
+
+  def test_target_tasks_lead_from_the_left_room_to_the_right_one(self):
+    phi = self.env.task_space.sample_target(1000, randomness.root(1))
+    points = tf.reshape(phi, [1000, 2, 4, 2]).numpy()
+    for part, low, high in (
+      (points[:, 0], [-4.9, -0.9], [-3.1, 0.9]),
+      (points[:, 1], [3.1, -0.9], [4.9, 0.9]),
+    ):
+      self.assertAllInRange(part.min((0, 1)) - low, 0.0, 0.02)
+      self.assertAllInRange(high - part.max((0, 1)), 0.0, 0.02)
+
+  def test_easy_tasks_lie_in_the_right_room(self):
+    for num_agents, half_width in ((4, 0.3), (8, 0.88)):
+      env = spread.Spread('hard_spread', num_agents)
+      phi = env.task_space.sample_easy(500, randomness.root(2))
+      points = tf.reshape(phi, [500, -1, 2]).numpy() - [4.0, 0.0]
+      self.assertAllInRange(np.abs(points).max(), half_width, half_width + 0.01)
+      self.assertTrue(np.all(env.task_space.feasible(phi)))
+
+  def test_the_gaps_between_rooms_and_doorways_are_illegal(self):
+    phi = self.env.task_space.sample_target(6, randomness.root(3)).numpy()
+    phi[:, :2] = [
+      [-3.05, 0.6],  # A gap.
+      [-2.0, 0.6],  # The left doorway.
+      [-2.0, 0.8],
+      [2.0, -0.6],  # The right doorway.
+      [2.0, 0.6],
+      [0.0, -0.9],  # The room in the middle.
+    ]
+    found = self.env.task_space.feasible(phi)
+    self.assertAllEqual(found[:, 0], [False, True, False, True, False, True])
+    phi[:, 8:10] = [0.0, 0.0]  # No place for a landmark.
+    self.assertFalse(np.any(self.env.task_space.feasible(phi)[:, 4]))
+
+  def test_draw_shows_the_walls(self):
+    phi = self.env.task_space.sample_target(1, randomness.root(4))
+    [scene] = self.env.draw(self.env.place(phi, randomness.root(4)))
+    corners = [tuple(map(tuple, slab)) for slab in scene.slabs]
+    self.assertLen(corners, 8)
+    self.assertIn(((-3.0, 0.8), (-1.0, 2.0)), corners)
+    self.assertIn(((-6.0, -4.0), (6.0, -1.0)), corners)
+
+
 if __name__ == '__main__':
   tf.test.main()
