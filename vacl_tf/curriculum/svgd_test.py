@@ -98,7 +98,7 @@ class _TightSpace(task_space.BoxTaskSpace):
   HIGH = np.array([[3.0, 3.0], [0.05, 3.0], [3.0, 3.0]])
 
   def __init__(self):
-    super().__init__(self.LOW, self.HIGH, 3)
+    super().__init__(self.LOW[:, None], self.HIGH[:, None], 3)
 
   def sample_easy(self, num_tasks, seed):
     return self.sample_uniform(num_tasks, seed)
@@ -108,7 +108,7 @@ class _OrderedSpace(task_space.BoxTaskSpace):
   """Two points; a joint constraint keeps the second to the first's right."""
 
   def __init__(self):
-    super().__init__(np.full([2, 2], -3.0), np.full([2, 2], 3.0), 2)
+    super().__init__(np.full([2, 1, 2], -3.0), np.full([2, 1, 2], 3.0), 2)
 
   def feasible(self, phi):
     in_order = phi[..., 2:3] > phi[..., 0:1]
