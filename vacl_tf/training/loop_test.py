@@ -49,9 +49,9 @@ class LoopTest(tf.test.TestCase):
     for _ in range(_NUM_ITERATIONS):
       metrics = loop.iterate(run, programs, _CONFIG)
     after = loop.evaluate(run, programs)['coverage']
-    # Seeds reached 0.69 to 0.82; without children it stays below 0.56.
+    # Seeds reached 0.69 to 0.82; without children it stays below 0.6.
     self.assertLess(before, 0.4)
-    self.assertGreater(after, 0.6)
+    self.assertGreater(after, 0.65)
     # Easy tasks spread 0.17 m about their mean, uniform ones 0.87 m.
     self.assertGreater(metrics['solved_spread'], 0.6)
     self.assertEqual(int(run.iteration), _NUM_ITERATIONS)
