@@ -214,8 +214,7 @@ def main() -> None:
   start = time.monotonic()
   for round_index in range(options.rounds):
     for num_agents in options.num_agents:
-      turns = itertools.product(options.parties, choices)
-      for party, chosen in turns:
+      for party, chosen in itertools.product(options.parties, choices):
         record = run_worker(party, num_agents, chosen, options)
         records.append({'round': round_index} | record)
         print(
