@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Configuration: frozen dataclasses, presets, and what may change on resume.
+"""Configuration: frozen dataclasses, and what may change on resume.
 
 Every leaf is also a flag of `launch.main`, `--config.ppo.clip` for example.
 """
@@ -182,65 +182,6 @@ class RunLength:
   evaluation_interval: int = 10
   checkpoint_interval: int = 20
   num_checkpoints: int = 3
-
-
-PRESETS = ('default', 'paper')
-
-
-def make(
-  *,
-  env: str = 'simple_spread',
-  num_agents: int = 4,
-  preset: str = 'default',
-  curriculum: str | None = None,
-  seed: int = 0,
-) -> Config:
-  """Returns the config of a preset.
-
-  Raises:
-    ValueError: there is no such preset.
-  """
-  if preset not in PRESETS:
-    raise ValueError(unknown('preset', preset, PRESETS))
-  cfg = Config(
-    seed=seed,
-    preset=preset,
-    environment=EnvironmentConfig(name=env, num_agents=num_agents),
-  )
-  if preset == 'paper':
-    cfg = _as_published(cfg)
-  if curriculum is not None:
-    chosen = dataclasses.replace(cfg.curriculum, name=curriculum)
-    cfg = dataclasses.replace(cfg, curriculum=chosen)
-  return cfg
-
-
-def _as_published(cfg: Config) -> Config:
-  """Returns the released settings; sections 2 and 4 of the algorithm sheet."""
-  is_small = cfg.environment.num_agents <= 4
-  is_hard = cfg.environment.name == 'hard_spread'
-  return dataclasses.replace(
-    cfg,
-    network=NetworkConfig(activation='tanh', attention_gain=1.0),  # [code]
-    ppo=PpoConfig(
-      learning_rate=5e-4,  # Paper, table of hyper-parameters.
-      entropy_cost=0.01,  # [code]
-      num_epochs=15,  # Paper.
-      num_minibatches=1,  # One full-batch step an epoch, A13.
-      gradient_scale=2.0 if is_small else 16.0,  # K, summed and not averaged.
-      max_gradient_norm=0.0,  # Off in the released commands, A14.
-      normalize_value=False,  # Off in the released commands, A14.
-    ),
-    curriculum=CurriculumConfig(
-      num_children=300 if is_hard else 150,  # [code]; paper: 150.
-      bandwidth=1000.0 if is_hard else 1.0,  # [code]; paper: 1.
-      max_children_per_seed=0,  # [code]: always all of them.
-      step_size=0.6,  # Paper, Simple-Spread.
-      noise=0.6,  # Paper, Simple-Spread.
-      noisy_share=1.0,  # Paper.
-      seed_choice='first',  # [code], A19.
-    ),
-  )
 
 
 def leaves(node: Any, prefix: str = '') -> dict[str, Any]:

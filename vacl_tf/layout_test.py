@@ -27,13 +27,20 @@ _MAX_FUNCTION_LINES = 60
 _EVERYONE = ('config', 'randomness', 'types')
 _MAY_IMPORT = {
   '': (),
-  'environments': (),
+  'environments': ('presets',),
   'environments.particle': ('environments.base', 'environments.task_space'),
   'curriculum': ('environments.task_space',),
   'networks': (),
   'learning': (),
   'training': ('environments', 'curriculum', 'networks', 'learning'),
-  'launch': ('environments', 'curriculum', 'networks', 'learning', 'training'),
+  'launch': (
+    'presets',
+    'environments',
+    'curriculum',
+    'networks',
+    'learning',
+    'training',
+  ),
   'testing': (
     'environments.base',
     'environments.task_space',
@@ -41,9 +48,18 @@ _MAY_IMPORT = {
   ),
 }
 # By package: what its tests may import too, to try the real thing.
-_TESTS_MAY_IMPORT = {'learning': ('networks',), 'testing': ('training',)}
+_TESTS_MAY_IMPORT = {
+  '': ('presets',),
+  'learning': ('networks',),
+  'testing': ('training',),
+  'training': ('presets',),
+}
 # By module: all that it may import, but for the standard library.
-_MAY_ONLY_IMPORT = {'config': (), 'types': ('tensorflow',)}
+_MAY_ONLY_IMPORT = {
+  'config': (),
+  'presets': ('vacl_tf.config',),
+  'types': ('tensorflow',),
+}
 
 _MAY_COMPILE = ('training', 'launch', 'environments.adapters')
 _MAY_HAVE_FLAGS = ('launch',)

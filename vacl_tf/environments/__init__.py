@@ -3,23 +3,33 @@
 """Worlds, by name."""
 
 from vacl_tf import config
+from vacl_tf import presets
 from vacl_tf.environments import base
 from vacl_tf.environments.particle import spread
 
-NAMES = ('simple_spread', 'hard_spread')
-_MIN_AGENTS = 2
-_MAX_AGENTS = {'simple_spread': 100, 'hard_spread': 8}
+_SCENARIOS = {
+  'simple_spread': spread.Spread,
+  'hard_spread': spread.Spread,
+}
+NAMES = tuple(_SCENARIOS)
+# Least and most agents; most by contract 21.
+_COUNTS = {
+  'simple_spread': (2, 100),
+  'hard_spread': (2, 8),
+}
 
 
 def load(
-  name: str | base.Environment, num_agents: int = 4, horizon: int = 70
+  name: str | base.Environment,
+  num_agents: int | None = None,
+  horizon: int | None = None,
 ) -> base.Environment:
   """Returns the environment called `name`, or `name` itself if it is one.
 
   Args:
     name: one of NAMES, or an object that satisfies `base.Environment`.
-    num_agents: agents (and landmarks) in each world.
-    horizon: steps of an episode.
+    num_agents: agents in each world; None for the task's own number.
+    horizon: steps of an episode; None for the task's own.
 
   Raises:
     ValueError: there is no such environment, or not with so many agents.
@@ -28,10 +38,13 @@ def load(
     return name
   if name not in NAMES:
     raise ValueError(config.unknown('env', name, NAMES))
-  most = _MAX_AGENTS[name]
-  if not _MIN_AGENTS <= num_agents <= most:
+  world = presets.WORLDS[name]
+  num_agents = world.num_agents if num_agents is None else num_agents
+  horizon = world.horizon if horizon is None else horizon
+  least, most = _COUNTS[name]
+  if not least <= num_agents <= most:
     raise ValueError(
       f'num_agents={num_agents} is not possible in {name}; '
-      f'allowed: {_MIN_AGENTS} to {most}'
+      f'allowed: {least} to {most}'
     )
-  return spread.Spread(name, num_agents, horizon)
+  return _SCENARIOS[name](name, num_agents, horizon)

@@ -14,7 +14,7 @@ from typing import Any
 
 from absl import flags
 
-from vacl_tf import config
+from vacl_tf import presets
 from vacl_tf.launch import command_line
 
 with command_line.quiet_imports():
@@ -94,7 +94,7 @@ def env_only(
 
 def measure(num_agents: int, repeats: int) -> dict[str, Any]:
   """Returns the figures of one agent count, by name."""
-  cfg = config.make(num_agents=num_agents)
+  cfg = presets.make(num_agents=num_agents)
   env = environments.load('simple_spread', num_agents)
   began = time.perf_counter()
   run = loop.Run(cfg, env)

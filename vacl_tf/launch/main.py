@@ -15,6 +15,7 @@ from absl import flags
 
 from vacl_tf import config
 from vacl_tf import launch
+from vacl_tf import presets
 from vacl_tf.launch import command_line
 from vacl_tf.launch import plot
 
@@ -66,12 +67,9 @@ def make_config() -> config.Config:
     UsageError: it is not a possible one.
   """
   try:
-    cfg = config.make(
+    cfg = presets.make(
       env=_ENV.value,
-      num_agents=(
-        4 if command_line.NUM_AGENTS.value is None
-        else command_line.NUM_AGENTS.value
-      ),
+      num_agents=command_line.NUM_AGENTS.value,
       preset=_PRESET.value,
       curriculum=_CURRICULUM.value,
       seed=command_line.SEED.value,

@@ -13,6 +13,7 @@ from absl.testing import flagsaver
 from absl.testing import parameterized
 
 from vacl_tf import config
+from vacl_tf import presets
 from vacl_tf.launch import command_line
 from vacl_tf.launch import main
 from vacl_tf.launch import provenance
@@ -75,7 +76,7 @@ class BadInputTest(parameterized.TestCase):
     path = self.folder / 'run'
     path.mkdir()
     saved = path / 'config.json'
-    provenance.write(saved, config.make(seed=1), config.RunLength())
+    provenance.write(saved, presets.make(seed=1), config.RunLength())
     before = saved.read_text()
     self._assert_refused(
       'seed: 1 -> 2; ppo.clip: 0.2 -> 0.1', '--seed=2', '--config.ppo.clip=0.1'
@@ -98,7 +99,7 @@ class BadInputTest(parameterized.TestCase):
     path = self.folder / 'run'
     (path / 'checkpoints').mkdir(parents=True)
     (path / 'checkpoints' / 'ckpt-1.index').write_text('')
-    provenance.write(path / 'config.json', config.make(), config.RunLength())
+    provenance.write(path / 'config.json', presets.make(), config.RunLength())
     with contextlib.redirect_stdout(io.StringIO()):
       self._assert_refused('no checkpoint in .* is whole')
     self.assertLen(list((path / 'checkpoints').glob('*.broken')), 1)
@@ -107,7 +108,7 @@ class BadInputTest(parameterized.TestCase):
 class ConfigFileTest(absltest.TestCase):
   def test_it_says_what_was_run_on_what(self):
     path = pathlib.Path(self.create_tempdir().full_path) / 'config.json'
-    provenance.write(path, config.make(seed=4), config.RunLength())
+    provenance.write(path, presets.make(seed=4), config.RunLength())
     found = json.loads(path.read_text())
     self.assertEqual(found['config']['seed'], 4)
     self.assertIn('tensorflow', found['versions'])

@@ -16,6 +16,7 @@ from matplotlib import figure
 from matplotlib import image
 
 from vacl_tf import config
+from vacl_tf import presets
 from vacl_tf.environments.particle import spread
 from vacl_tf.launch import command_line
 from vacl_tf.launch import plot
@@ -29,7 +30,7 @@ _SETS = ('active_tasks', 'solved_tasks', 'newly_solved', 'solved_spread')
 def _write_run(path, values=None, num_iterations=40, has_sets=True, **options):
   """Writes a run evaluated every tenth iteration: coverage 0.1, 0.2, ..."""
   path.mkdir()
-  cfg = config.replace(config.make(**options), values or {})
+  cfg = config.replace(presets.make(**options), values or {})
   (path / 'config.json').write_text(
     json.dumps({'config': config.leaves(cfg), 'run_length': {}})
   )

@@ -9,8 +9,8 @@ import sys
 import numpy as np
 import tensorflow as tf
 
-from vacl_tf import config
 from vacl_tf import environments
+from vacl_tf import presets
 from vacl_tf import randomness
 from vacl_tf.networks import policy_value
 from vacl_tf.training import saving
@@ -139,7 +139,7 @@ print('used')
 class ExportTest(tf.test.TestCase):
   def setUp(self):
     super().setUp()
-    self.cfg = config.make()
+    self.cfg = presets.make()
     self.env = environments.load('simple_spread', 4)
     self.network = policy_value.PolicyValue(
       self.env.roles, self.cfg.network, seed=1

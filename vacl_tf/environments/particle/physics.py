@@ -84,13 +84,19 @@ def softened(penetration: tf.Tensor) -> tf.Tensor:
   return CONTACT_MARGIN * (tf.maximum(scaled, 0.0) + tail)
 
 
-def contact_forces(x: tf.Tensor, contact_distance: float) -> tf.Tensor:
-  """Returns forces [2, n, B] between n equal discs at x [2, n, B]."""
+def contact_forces(x: tf.Tensor, radius: np.ndarray | float) -> tf.Tensor:
+  """Returns the forces [2, n, B] that discs at x [2, n, B] exert on another.
+
+  Args:
+    x: centres, in metres.
+    radius: of all discs, or [n, 1] of each, in metres.
+  """
   total = tf.zeros_like(x)
   for k, delta in enumerate(from_others(x), start=1):
     delta += _parting_offset(x.shape[1], k)
     distance = tf.sqrt(tf.maximum(square_length(delta), _TINY))
-    push = CONTACT_STIFFNESS * softened(contact_distance - distance)
+    reach = (radius + np.roll(radius, -k)).astype(np.float32)
+    push = CONTACT_STIFFNESS * softened(reach - distance)
     total += delta * (push / distance)
   return total
 

@@ -25,7 +25,7 @@ def _step(position, velocity, action, walls=()):
   """Steps [B, n, 2] worlds with the functions under test."""
   x = tf.transpose(position, [2, 1, 0])
   force = physics.action_forces(tf.transpose(action))
-  force += physics.contact_forces(x, 2 * _RADIUS)
+  force += physics.contact_forces(x, _RADIUS)
   force += physics.wall_forces(x, _RADIUS, walls)
   moved = physics.integrate(x, tf.transpose(velocity, [2, 1, 0]), force)
   return tuple(tf.transpose(x, [2, 1, 0]) for x in moved)
@@ -146,8 +146,8 @@ class PhysicsTest(tf.test.TestCase, parameterized.TestCase):
     rng = np.random.default_rng(3)
     x = _single(rng.uniform(-0.2, 0.2, [2, num_agents, 3]))
     order = rng.permutation(num_agents)
-    force = physics.contact_forces(x, 2 * _RADIUS).numpy()
-    moved = physics.contact_forces(x[:, order], 2 * _RADIUS)
+    force = physics.contact_forces(x, _RADIUS).numpy()
+    moved = physics.contact_forces(x[:, order], _RADIUS)
     self.assertAllClose(moved, force[:, order], rtol=1e-5, atol=1e-4)
     self.assertGreater(np.abs(force[:, order] - force).max(), 1.0)
 
@@ -191,7 +191,7 @@ class HandNumbersTest(tf.test.TestCase, parameterized.TestCase):
     position = np.zeros([1, num_agents, 2], np.float32)
     position[0, :, 0] = 10.0 * np.arange(num_agents)
     position[0, other] = position[0, one]
-    force = physics.contact_forces(position.T, 2 * _RADIUS).numpy()[..., 0]
+    force = physics.contact_forces(position.T, _RADIUS).numpy()[..., 0]
     self.assertAllClose(np.linalg.norm(force[:, one]), 20.0, rtol=1e-4)
     self.assertAllClose(force[:, one], -force[:, other])
     still = np.delete(force, [one, other], 1)
@@ -205,13 +205,13 @@ class HandNumbersTest(tf.test.TestCase, parameterized.TestCase):
   @parameterized.parameters(2, 3, 4, 5, 8)
   def test_agents_all_on_one_spot_stay_finite_and_balanced(self, num_agents):
     x = np.ones([2, num_agents, 1], np.float32)
-    force = physics.contact_forces(x, 2 * _RADIUS).numpy()
+    force = physics.contact_forces(x, _RADIUS).numpy()
     self.assertAllInRange(force, -20.0 * num_agents, 20.0 * num_agents)
     self.assertAllClose(force.sum(1), np.zeros([2, 1]), atol=1e-4)
 
   def test_a_lone_agent_feels_no_contact(self):
     x = np.ones([2, 1, 3], np.float32)
-    self.assertAllEqual(physics.contact_forces(x, 0.2), np.zeros([2, 1, 3]))
+    self.assertAllEqual(physics.contact_forces(x, _RADIUS), np.zeros([2, 1, 3]))
 
   def test_a_doorway_wall_flings(self):
     # 0.08 below the upper divider's end, so sin = -0.8 and cos = 0.6; 0.05

@@ -146,9 +146,7 @@ class Spread(base.Environment):
 
   is_terminal = False
 
-  def __init__(
-    self, name: str = 'simple_spread', num_agents: int = 4, horizon: int = 70
-  ) -> None:
+  def __init__(self, name: str, num_agents: int, horizon: int) -> None:
     self.name = name
     self.horizon = horizon
     self.num_agents = num_agents
@@ -177,7 +175,7 @@ class Spread(base.Environment):
   def step(self, state: SpreadState, action: types.Actions) -> SpreadState:
     position = scenario.worlds_last(state.position)
     force = physics.action_forces(tf.transpose(action[0]))
-    force += physics.contact_forces(position, 2 * AGENT_RADIUS)
+    force += physics.contact_forces(position, AGENT_RADIUS)
     force += physics.wall_forces(position, AGENT_RADIUS, self._room.walls)
     position, velocity = physics.integrate(
       position, scenario.worlds_last(state.velocity), force

@@ -12,6 +12,11 @@ from vacl_tf.testing import particle_oracle as oracle
 
 _COUNTS = (2, 3, 4, 5, 8)  # Odd ones too: pairs are enumerated cyclically.
 _NUM_WORLDS = 40
+_HORIZON = 70
+
+
+def _env(num_agents):
+  return spread.Spread('simple_spread', num_agents, _HORIZON)
 
 
 def _crowd(num_agents, seed=0):
@@ -40,7 +45,7 @@ def _state(position, landmark):
 class OracleTest(tf.test.TestCase, parameterized.TestCase):
   @parameterized.parameters(*_COUNTS)
   def test_step(self, num_agents):
-    env = spread.Spread(num_agents=num_agents)
+    env = _env(num_agents)
     state = _crowd(num_agents)
     rng = np.random.default_rng(1)
     action = rng.integers(0, 5, [_NUM_WORLDS, num_agents], np.int32)
@@ -53,7 +58,7 @@ class OracleTest(tf.test.TestCase, parameterized.TestCase):
 
   @parameterized.parameters(*_COUNTS)
   def test_observe(self, num_agents):
-    env = spread.Spread(num_agents=num_agents)
+    env = _env(num_agents)
     state = _crowd(num_agents)
     (seen,) = env.observe(state)
     self.assertEmpty(seen.masks)
@@ -70,7 +75,7 @@ class OracleTest(tf.test.TestCase, parameterized.TestCase):
 
   @parameterized.parameters(*_COUNTS)
   def test_reward_and_progress(self, num_agents):
-    env = spread.Spread(num_agents=num_agents)
+    env = _env(num_agents)
     state = _crowd(num_agents)
     (reward,) = env.reward(state)
     progress = env.progress(state)
@@ -89,19 +94,19 @@ class OracleTest(tf.test.TestCase, parameterized.TestCase):
 
 class HandNumbersTest(tf.test.TestCase, parameterized.TestCase):
   def test_reward_is_shared_and_the_penalty_is_not(self):
-    env = spread.Spread(num_agents=3)
+    env = _env(3)
     state = _state([[0, 0], [0.15, 0], [2, 2]], [[0.1, 0], [0, 0.1], [2, 2]])
     self.assertAllClose(env.reward(state)[0], [[0.3, 0.3, 0.4]])
     self.assertAllClose(env.progress(state), [1.0])
 
   def test_an_agent_that_touches_two_pays_once(self):
-    env = spread.Spread(num_agents=3)
+    env = _env(3)
     state = _state([[-0.15, 0], [0, 0], [0.15, 0]], [[2, 2]] * 3)
     self.assertAllClose(env.reward(state)[0], [[-0.1, -0.1, -0.1]])
 
   @parameterized.parameters((0.149, 1.0), (0.151, 0.0))
   def test_cover_distance(self, distance, progress):
-    env = spread.Spread(num_agents=2)
+    env = _env(2)
     state = _state([[1, 1], [-2, 0]], [[1 + distance, 1]] * 2)
     self.assertAllClose(env.progress(state), [progress])
     flags = env.observe(state)[0].entities['landmarks'][..., 0]
@@ -109,12 +114,12 @@ class HandNumbersTest(tf.test.TestCase, parameterized.TestCase):
 
   @parameterized.parameters((0.199, -0.1), (0.201, 0.0))
   def test_contact_distance(self, distance, reward):
-    env = spread.Spread(num_agents=2)
+    env = _env(2)
     state = _state([[0, 0], [distance, 0]], [[2, 2]] * 2)
     self.assertAllClose(env.reward(state)[0], [[reward, reward]])
 
   def test_vectors_point_from_self_to_other(self):
-    env = spread.Spread(num_agents=2)
+    env = _env(2)
     seen = env.observe(_state([[1, 1], [2, 0]], [[1, 3], [0, 0]]))[0].entities
     self.assertAllClose(seen['agents'][0], [[[1, -1]], [[-1, 1]]])
     self.assertAllClose(seen['landmarks'][0, 0], [[0, 0, 2], [0, -1, -1]])
@@ -123,7 +128,7 @@ class HandNumbersTest(tf.test.TestCase, parameterized.TestCase):
 class SymmetryTest(tf.test.TestCase, parameterized.TestCase):
   @parameterized.parameters(4, 5)
   def test_renumbering_agents_renumbers_everything(self, num_agents):
-    env = spread.Spread(num_agents=num_agents)
+    env = _env(num_agents)
     state = _crowd(num_agents)
     order = np.random.default_rng(2).permutation(num_agents)
     self.assertNotAllEqual(order, np.arange(num_agents))
@@ -149,7 +154,7 @@ class SymmetryTest(tf.test.TestCase, parameterized.TestCase):
 
   @parameterized.parameters(4, 5)
   def test_renumbering_landmarks_changes_no_reward(self, num_agents):
-    env = spread.Spread(num_agents=num_agents)
+    env = _env(num_agents)
     state = _crowd(num_agents)
     turned = state._replace(landmark=tf.reverse(state.landmark, [1]))
     self.assertAllClose(env.reward(turned)[0], env.reward(state)[0])
@@ -159,7 +164,7 @@ class SymmetryTest(tf.test.TestCase, parameterized.TestCase):
 class TasksTest(tf.test.TestCase, parameterized.TestCase):
   @parameterized.parameters(*_COUNTS)
   def test_easy_tasks_begin_solved(self, num_agents):
-    env = spread.Spread(num_agents=num_agents)
+    env = _env(num_agents)
     seed = randomness.root(num_agents)
     phi = env.task_space.sample_easy(300, seed)
     self.assertTrue(np.all(env.task_space.feasible(phi)))
@@ -170,7 +175,7 @@ class TasksTest(tf.test.TestCase, parameterized.TestCase):
     self.assertGreater(np.max(state.landmark), 0.95 * half_width)
 
   def test_easy_agents_each_stand_diagonally_beside_a_landmark(self):
-    env = spread.Spread(num_agents=5)
+    env = _env(5)
     seed = randomness.root(0)
     state = env.place(env.task_space.sample_easy(200, seed), seed)
     offset = state.position[:, :, None] - state.landmark[:, None]
@@ -185,7 +190,7 @@ class TasksTest(tf.test.TestCase, parameterized.TestCase):
     self.assertLess(offset.min(), -0.009)
 
   def test_uniform_tasks_fill_the_room(self):
-    env = spread.Spread(num_agents=3)
+    env = _env(3)
     phi = env.task_space.sample_uniform(2000, randomness.root(0))
     self.assertAllEqual(phi.shape, [2000, 12])
     self.assertTrue(np.all(env.task_space.feasible(phi)))
@@ -196,7 +201,7 @@ class TasksTest(tf.test.TestCase, parameterized.TestCase):
     self.assertAllInRange(np.min(phi, 0), -3.0, -2.95)
 
   def test_place_puts_agents_before_landmarks_at_rest(self):
-    env = spread.Spread(num_agents=2)
+    env = _env(2)
     phi = tf.range(8, dtype=tf.float32)[None]
     state = env.place(phi, randomness.root(0))
     self.assertAllEqual(state.position, [[[0, 1], [2, 3]]])
@@ -205,7 +210,7 @@ class TasksTest(tf.test.TestCase, parameterized.TestCase):
     self.assertAllEqual(env.read_task(state), phi)
 
   def test_draw_shows_every_body_and_colours_what_is_covered(self):
-    env = spread.Spread(num_agents=2)
+    env = _env(2)
     state = _state([[1, 1], [2, 0]], [[1, 1], [-1, -2]])
     (scene,) = env.draw(state)
     self.assertEqual(scene.caption, '1 of 2 landmarks covered')
@@ -222,7 +227,7 @@ class TasksTest(tf.test.TestCase, parameterized.TestCase):
 class HardSpreadTest(tf.test.TestCase):
   def setUp(self):
     super().setUp()
-    self.env = spread.Spread('hard_spread', num_agents=4)
+    self.env = spread.Spread('hard_spread', 4, _HORIZON)
 
   def test_each_step_agrees_with_oracle(self):
     space, root = self.env.task_space, randomness.root(0)
@@ -255,7 +260,7 @@ class HardSpreadTest(tf.test.TestCase):
 
   def test_easy_tasks_lie_in_the_right_room(self):
     for num_agents, half_width in ((4, 0.3), (8, 0.88)):
-      env = spread.Spread('hard_spread', num_agents)
+      env = spread.Spread('hard_spread', num_agents, _HORIZON)
       phi = env.task_space.sample_easy(500, randomness.root(2))
       points = tf.reshape(phi, [500, -1, 2]).numpy() - [4.0, 0.0]
       self.assertAllInRange(np.abs(points).max(), half_width, half_width + 0.01)

@@ -1,0 +1,72 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Presets are what the sheets say, and pass their own check."""
+
+import itertools
+
+from absl.testing import absltest
+from absl.testing import parameterized
+
+from vacl_tf import config
+from vacl_tf import presets
+
+_ALL = tuple(itertools.product(presets.WORLDS, presets.NAMES))
+
+
+class PresetsTest(parameterized.TestCase):
+  def test_the_paper_preset_is_the_sheet(self):
+    cfg = presets.make(preset='paper')
+    self.assertEqual(cfg.ppo.num_epochs, 15)
+    self.assertEqual(cfg.ppo.num_minibatches, 1)
+    self.assertEqual(cfg.ppo.gradient_scale, 2.0)
+    self.assertEqual(cfg.ppo.learning_rate, 5e-4)
+    self.assertEqual(cfg.ppo.entropy_cost, 0.01)
+    self.assertFalse(cfg.ppo.normalize_value)
+    self.assertEqual(cfg.ppo.max_gradient_norm, 0.0)
+    self.assertEqual(cfg.network.activation, 'tanh')
+    self.assertEqual(cfg.network.attention_gain, 1.0)
+    self.assertEqual(cfg.curriculum.num_children, 150)
+    self.assertEqual(cfg.curriculum.solved_eviction, 'fifo')
+    self.assertEqual(cfg.curriculum.step_size, 0.6)
+    self.assertEqual(cfg.curriculum.noise, 0.6)
+    self.assertEqual(cfg.curriculum.noisy_share, 1.0)
+    self.assertEqual(cfg.curriculum.max_children_per_seed, 0)
+    self.assertEqual(cfg.training.num_rollouts, 1)
+
+  def test_the_paper_preset_of_hard_spread(self):
+    cfg = presets.make(env='hard_spread', preset='paper')
+    self.assertEqual(cfg.curriculum.num_children, 300)
+    self.assertEqual(cfg.curriculum.bandwidth, 1000.0)
+
+  def test_the_paper_preset_of_push_ball(self):
+    cfg = presets.make(env='push_ball', preset='paper')
+    self.assertEqual(cfg.environment.horizon, 120)
+    self.assertEqual(cfg.environment.num_agents, 2)
+    self.assertEqual(cfg.curriculum.step_size, 0.4)
+    self.assertEqual(cfg.curriculum.noise, 0.4)
+
+  @parameterized.parameters(
+    ('simple_spread', 8, 16.0), ('push_ball', 2, 2.0), ('push_ball', 4, 8.0)
+  )
+  def test_the_paper_preset_scales_the_gradient(self, env, num_agents, scale):
+    cfg = presets.make(env=env, num_agents=num_agents, preset='paper')
+    self.assertEqual(cfg.ppo.gradient_scale, scale)
+
+  @parameterized.parameters(*_ALL)
+  def test_presets_pass_their_own_check(self, env, preset):
+    cfg = presets.make(env=env, preset=preset)
+    config.check(cfg)
+    self.assertEqual(cfg.environment.name, env)
+    self.assertEqual(cfg.preset, preset)
+
+  @parameterized.parameters(
+    ({'preset': 'papper'}, 'did you mean paper'),
+    ({'env': 'simple_spraed'}, 'did you mean simple_spread'),
+  )
+  def test_an_unknown_name_is_refused_with_the_closest(self, given, message):
+    with self.assertRaisesRegex(ValueError, message):
+      presets.make(**given)
+
+
+if __name__ == '__main__':
+  absltest.main()
