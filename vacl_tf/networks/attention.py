@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Attention over entities, and the encoder built on it (sheet, section 5.1)."""
+"""Attention over entities, and encoders (sheet, sections 5.1 and 5.4)."""
 
 from collections.abc import Mapping
 
@@ -60,16 +60,29 @@ class Attention(snt.Module):
   def __call__(
     self,
     query: tf.Tensor,
-    query_affine: blocks.Affine,
     keys: tf.Tensor,
-    key_affine: blocks.Affine,
+    affines: tuple[blocks.Affine, blocks.Affine] | None = None,
     mask: tf.Tensor | None = None,
   ) -> tf.Tensor:
-    """Returns [N * q, H] of query [N * q, H] and keys [N, m, H]."""
+    """Returns the keys' mean for each query.
+
+    Args:
+      query: [N * q, H].
+      keys: [N, m, H].
+      affines: of query and keys, to be folded; None if they are applied.
+      mask: see `attend`.
+
+    Returns:
+      [N * q, H], with the affine of the keys left to the reader.
+    """
     size = keys.shape[-1]
-    weight = self.w * key_affine.scale
-    bias = tf.linalg.matvec(weight, query_affine.offset, transpose_a=True)
-    query = tf.matmul(query, query_affine.scale[:, None] * weight) + bias
+    if affines is None:
+      query = tf.matmul(query, self.w)
+    else:
+      of_query, of_keys = affines
+      weight = self.w * of_keys.scale
+      bias = tf.linalg.matvec(weight, of_query.offset, transpose_a=True)
+      query = tf.matmul(query, of_query.scale[:, None] * weight) + bias
     num_keys = tf.shape(keys)[0]
     query = tf.reshape(query, tf.stack([num_keys, -1, size]))
     return tf.reshape(attend(query, keys, mask), [-1, size])
@@ -119,11 +132,44 @@ class Encoder(snt.Module):
       mask = observation.masks.get(kind)
       mask = None if mask is None else _rows(mask, 1)
       parts.append(
-        self.attention[kind](own, self.own.affine, keys, block.affine, mask)
+        self.attention[kind](own, keys, (self.own.affine, block.affine), mask)
       )
       affines.append(block.affine)
     mixed = self.mix(tf.concat(parts, -1), *affines)
     return self.out(mixed, self.mix.affine)
+
+
+class OwnEncoder(snt.Module):
+  """Encodes what one agent sees where that is no entity (section 5.4)."""
+
+  def __init__(
+    self,
+    rng: np.random.Generator,
+    role: types.Role,
+    cfg: config.NetworkConfig,
+    name: str = 'encoder',
+  ) -> None:
+    super().__init__(name=name)
+    self.own = blocks.Block(
+      rng, role.own_size, cfg.hidden_size, cfg.activation, 'own'
+    )
+
+  @property
+  def affine(self) -> blocks.Affine:
+    """Of the encoding, for its reader to fold."""
+    return self.own.affine
+
+  def __call__(self, observation: types.Observation) -> tf.Tensor:
+    """Returns normalised encodings [B * n, H] of an observation [B, n, F]."""
+    return self.own(_rows(observation.own, 1))
+
+
+def make_encoder(
+  rng: np.random.Generator, role: types.Role, cfg: config.NetworkConfig
+) -> Encoder | OwnEncoder:
+  """Returns the encoder of what the agents of a role see."""
+  make = Encoder if role.entity_sizes else OwnEncoder
+  return make(rng, role, cfg)
 
 
 def _rows(x: tf.Tensor, num_kept: int) -> tf.Tensor:

@@ -5,6 +5,8 @@
 The affine half of a layer normalisation (scale, offset) is never applied to
 activations. Whatever reads them folds it into its own weights instead: a
 linear layer into its matrix and bias, an attention into its query and result.
+Only where encodings of several roles meet in one attention is it applied, as
+one query cannot hold the affines of several keys.
 The numbers are those of the plain block; the passes over memory are fewer,
 and on a CPU an update takes about half the time (docs/architecture.md).
 """
@@ -56,6 +58,10 @@ class Affine(snt.Module):
     super().__init__(name=name)
     self.scale = tf.Variable(tf.ones([size]), name='scale')
     self.offset = tf.Variable(tf.zeros([size]), name='offset')
+
+  def __call__(self, x: tf.Tensor) -> tf.Tensor:
+    """Returns x [N, size] with the affine applied, for who can't fold it."""
+    return x * self.scale + self.offset
 
 
 class Folded(snt.Module):

@@ -1,9 +1,9 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Policy and centralised value of every role (sheet, sections 5.2 and 5.3).
+"""Policy and centralised value of every role (sheet, sections 5.2 to 5.4).
 
 Neither has a parameter whose shape depends on the number of agents or
-entities. Policy and value share no parameters.
+entities. Policies and values share no parameters, of one role or of several.
 """
 
 import numpy as np
@@ -29,7 +29,7 @@ class Policy(snt.Module):
   ) -> None:
     super().__init__(name=f'{role.name}_policy')
     size = cfg.hidden_size
-    self.encoder = attention.Encoder(rng, role, cfg)
+    self.encoder = attention.make_encoder(rng, role, cfg)
     self.logits = blocks.Folded(rng, size, role.num_actions, _ACTION_GAIN)
 
   def __call__(self, observation: types.Observation) -> tf.Tensor:
@@ -40,32 +40,52 @@ class Policy(snt.Module):
 
 
 class Value(snt.Module):
-  """All agents' observations to one value for each agent.
+  """The observations of all agents to one value for each agent of a role.
 
-  Each observation is encoded once; then every agent's encoding queries those
-  of all agents.
+  Each observation is encoded once, by an encoder for its role; then the
+  encoding of every agent of this role queries those of all agents.
   """
 
   def __init__(
     self,
     rng: np.random.Generator,
-    role: types.Role,
+    roles: tuple[types.Role, ...],
+    index: int,
     cfg: config.NetworkConfig,
   ) -> None:
-    super().__init__(name=f'{role.name}_value')
+    """Initialises the value of roles[index]."""
+    super().__init__(name=f'{roles[index].name}_value')
     size = cfg.hidden_size
-    self.encoder = attention.Encoder(rng, role, cfg)
+    self._index = index
+    self.encoder = attention.make_encoder(rng, roles[index], cfg)
     self.attention = attention.Attention(rng, size, cfg.attention_gain)
     self.head = blocks.Block(rng, size, size, cfg.activation, 'head')
     self.value = blocks.Folded(rng, size, 1)
+    self.others = [
+      attention.make_encoder(rng, role, cfg) for role in _without(roles, index)
+    ]
 
-  def __call__(self, observation: types.Observation) -> tf.Tensor:
-    """Returns values [B, n]."""
-    code, affine = self.encoder(observation), self.encoder.affine
-    team = _by_agent(code, observation.own)  # [B, n, H]
-    mixed = self.attention(code, affine, team, affine)
-    value = self.value(self.head(mixed, affine), (self.head.affine,))
-    return _by_agent(value, observation.own)[..., 0]
+  def __call__(self, observations: types.Observations) -> tf.Tensor:
+    """Returns values [B, n] of the observations of all roles."""
+    own = observations[self._index].own
+    code, affine = self.encoder(observations[self._index]), self.encoder.affine
+    if self.others:  # Keys of several affines: they are applied, not folded.
+      code = affine(code)
+      others = self._encode_others(observations)
+      team = tf.concat([_by_agent(code, own), *others], 1)
+      head = self.head(self.attention(code, team))
+    else:
+      team = _by_agent(code, own)  # [B, n, H]
+      head = self.head(self.attention(code, team, (affine, affine)), affine)
+    return _by_agent(self.value(head, (self.head.affine,)), own)[..., 0]
+
+  def _encode_others(self, observations: types.Observations) -> list[tf.Tensor]:
+    """Returns the encodings [B, n, H] of the agents of each other role."""
+    others = _without(observations, self._index)
+    return [
+      _by_agent(encoder.affine(encoder(observation)), observation.own)
+      for encoder, observation in zip(self.others, others, strict=True)
+    ]
 
 
 class PolicyValue(snt.Module):
@@ -81,7 +101,7 @@ class PolicyValue(snt.Module):
     super().__init__(name='policy_value')
     rng = np.random.default_rng(seed)
     self.policies = [Policy(rng, role, cfg) for role in roles]
-    self.values = [Value(rng, role, cfg) for role in roles]
+    self.values = [Value(rng, roles, index, cfg) for index in range(len(roles))]
 
   def logits(self, observations: types.Observations) -> tuple[tf.Tensor, ...]:
     """Returns logits [B, n, A] per role."""
@@ -90,8 +110,12 @@ class PolicyValue(snt.Module):
 
   def value(self, observations: types.Observations) -> tuple[tf.Tensor, ...]:
     """Returns values [B, n] per role."""
-    pairs = zip(self.values, observations, strict=True)
-    return tuple(value(observation) for value, observation in pairs)
+    return tuple(value(observations) for value in self.values)
+
+
+def _without(items: tuple, index: int) -> tuple:
+  """Returns all items but one."""
+  return (*items[:index], *items[index + 1 :])
 
 
 def _by_agent(x: tf.Tensor, own: tf.Tensor) -> tf.Tensor:
