@@ -5,17 +5,20 @@
 from vacl_tf import config
 from vacl_tf import presets
 from vacl_tf.environments import base
+from vacl_tf.environments.particle import speaker_listener
 from vacl_tf.environments.particle import spread
 
 _SCENARIOS = {
   'simple_spread': spread.Spread,
   'hard_spread': spread.Spread,
+  'speaker_listener': speaker_listener.SpeakerListener,
 }
 NAMES = tuple(_SCENARIOS)
 # Least and most agents; most by contract 21.
 _COUNTS = {
   'simple_spread': (2, 100),
   'hard_spread': (2, 8),
+  'speaker_listener': (2, 2),
 }
 
 
@@ -43,8 +46,8 @@ def load(
   horizon = world.horizon if horizon is None else horizon
   least, most = _COUNTS[name]
   if not least <= num_agents <= most:
+    allowed = f'{least} to {most}' if least < most else f'{least}'
     raise ValueError(
-      f'num_agents={num_agents} is not possible in {name}; '
-      f'allowed: {least} to {most}'
+      f'num_agents={num_agents} is not possible in {name}; allowed: {allowed}'
     )
   return _SCENARIOS[name](name, num_agents, horizon)

@@ -216,6 +216,11 @@ class LoadTest(tf.test.TestCase, parameterized.TestCase):
     with self.assertRaisesRegex(ValueError, f'{given}.*allowed: 2 to {most}'):
       environments.load(name, num_agents=given)
 
+  @parameterized.parameters(1, 3)
+  def test_the_only_possible_number_of_agents_is_named(self, given):
+    with self.assertRaisesRegex(ValueError, f'={given} .*; allowed: 2$'):
+      environments.load('speaker_listener', num_agents=given)
+
 
 if __name__ == '__main__':
   tf.test.main()

@@ -1,9 +1,9 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The particle world and Simple-Spread, written out for one world.
+"""The particle world and its tasks, written out for one world.
 
 Slow and literal on purpose: float64 numpy, one pair and one wall at a time,
-following the fact sheet mpe_tasks (sections 1 and 2) line by line. It shares
+following the fact sheet mpe_tasks (sections 1, 2 and 5) line by line. It shares
 no code and no constant with the environments that it judges.
 """
 
@@ -155,3 +155,56 @@ def observation(
     if j != agent:
       numbers += [*(other - position[agent])]
   return np.array(numbers)
+
+
+class Conversation(NamedTuple):
+  """One world of Speaker-Listener; section 5."""
+
+  body: list[np.ndarray]  # Positions [2] of the speaker and of the listener.
+  velocity: list[np.ndarray]  # [2] of both.
+  landmark: list[np.ndarray]  # Positions [2] of three.
+  goal: int  # Which landmark.
+  message: list[float]  # What the speaker last said: 3 numbers.
+
+
+def converse(world: Conversation, symbol: int, move: int) -> Conversation:
+  """Returns the world after one step; 1.1 and 5."""
+  can_move = [False, True]  # The speaker, the listener.
+  force = [np.zeros(2), action_force(move)]
+  body, velocity = [], []
+  for i in range(2):
+    x, v = world.body[i], world.velocity[i]
+    if can_move[i]:  # Nothing collides: the action's force is all there is.
+      v = v * (1.0 - _DAMPING) + force[i] * _DT
+      x = x + v * _DT
+    body.append(x)
+    velocity.append(v)
+  said = [0.0, 0.0, 0.0]
+  said[symbol] = 1.0  # Item 6: overwritten after integration, no delay.
+  return world._replace(body=body, velocity=velocity, message=said)
+
+
+def what_speaker_sees(world: Conversation) -> np.ndarray:
+  """Returns the colour of the goal, 3 numbers."""
+  colours = [[0.65, 0.15, 0.15], [0.15, 0.65, 0.15], [0.15, 0.15, 0.65]]
+  return np.array(colours[world.goal])
+
+
+def what_listener_sees(world: Conversation) -> np.ndarray:
+  """Returns velocity, landmarks relative to itself, message: 11 numbers."""
+  numbers = [*world.velocity[1]]
+  for place in world.landmark:
+    numbers += [place[0] - world.body[1][0], place[1] - world.body[1][1]]
+  numbers += world.message
+  return np.array(numbers)
+
+
+def is_goal_reached(world: Conversation) -> bool:
+  """Returns whether the squared distance is below the sum of the radii."""
+  x, y = world.body[1] - world.landmark[world.goal]
+  return x**2 + y**2 < 0.075 + 0.04
+
+
+def conversation_reward(world: Conversation) -> float:
+  """Returns the reward of both bodies."""
+  return 0.1 if is_goal_reached(world) else 0.0

@@ -4,7 +4,31 @@
 
 import tensorflow as tf
 
+from vacl_tf import randomness
+from vacl_tf import types
+
 NUM_MOVES = 5  # None, +x, -x, +y, -y.
+_JITTER = 0.01  # Of a body about its landmark in an easy task, metres.
+
+
+def beside(
+  landmark: tf.Tensor, num: int, *, order: types.Seed, offset: types.Seed
+) -> tf.Tensor:
+  """Returns [B, num, 2] places beside distinct random landmarks [B, m, 2].
+
+  Args:
+    landmark: m >= num points.
+    num: places to return.
+    order: seed of which landmarks.
+    offset: seed of how far off.
+  """
+  ranks = randomness.uniform(order, tf.shape(landmark)[:2])
+  chosen = tf.gather(landmark, tf.argsort(ranks)[:, :num], batch_dims=1)
+  # One offset for both coordinates, as in the released code.
+  jitter = randomness.uniform(
+    offset, tf.shape(chosen[..., :1]), -_JITTER, _JITTER
+  )
+  return chosen + jitter
 
 
 def worlds_last(x: tf.Tensor) -> tf.Tensor:

@@ -1,0 +1,188 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Speaker-Listener: one who knows the goal, and one who can go there.
+
+The rules are those of sheet mpe_tasks, section 5. The speaker sees which of
+three landmarks is the goal, cannot move, and says one of three symbols; the
+listener hears it and moves. Nothing collides.
+"""
+
+import functools
+from typing import NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from vacl_tf import randomness
+from vacl_tf import types
+from vacl_tf.environments import base
+from vacl_tf.environments import task_space
+from vacl_tf.environments.particle import physics
+from vacl_tf.environments.particle import scenario
+
+NUM_LANDMARKS = 3
+NUM_SYMBOLS = 3
+BODY_RADIUS = 0.075
+LANDMARK_RADIUS = 0.04
+# Square metres: the released code compares a squared distance with the sum of
+# the radii, so that the goal is reached at 0.339 metres.
+REACH_SQUARED = BODY_RADIUS + LANDMARK_RADIUS
+REWARD_REACHED = 0.1  # Shared, each step; scale 0.1 included.
+# What the speaker sees of the goal, and what a landmark is drawn in.
+COLOURS = np.array(
+  [[0.65, 0.15, 0.15], [0.15, 0.65, 0.15], [0.15, 0.15, 0.65]], np.float32
+)
+_HALF_WIDTH = 1.0  # Of the room, metres.
+_EASY_HALF_WIDTH = 0.3  # Of the square of easy landmarks, metres.
+_NUM_BODIES = 2
+_ORANGE, _BLUE = (230, 140, 40), (90, 150, 220)  # Apart from the landmarks.
+
+
+class SpeakerListenerState(NamedTuple):
+  """Positions and velocities in metres and metres per second."""
+
+  speaker: tf.Tensor  # [B, 2]
+  listener: tf.Tensor  # [B, 2]
+  velocity: tf.Tensor  # [B, 2] of the listener.
+  landmark: tf.Tensor  # [B, 3, 2]
+  goal: tf.Tensor  # int32 [B], index of a landmark.
+  message: tf.Tensor  # [B, 3] one-hot; zeros before the first is said.
+
+
+class SpeakerListenerTaskSpace(task_space.BoxTaskSpace):
+  """phi = speaker, listener, landmarks: 10 numbers. The goal is not of it."""
+
+  def __init__(self) -> None:
+    high = np.full([_NUM_BODIES + NUM_LANDMARKS, 1, 2], _HALF_WIDTH)
+    super().__init__(-high, high, _NUM_BODIES)
+
+  def sample_easy(self, num_tasks: int, seed: types.Seed) -> tf.Tensor:
+    """Landmarks lie so close that a listener at one may be at all; GetEasy."""
+    where, order, offset = randomness.split(seed, 3)
+    landmark = randomness.uniform(
+      where,
+      [num_tasks, NUM_LANDMARKS, 2],
+      -_EASY_HALF_WIDTH,
+      _EASY_HALF_WIDTH,
+    )
+    bodies = scenario.beside(landmark, _NUM_BODIES, order=order, offset=offset)
+    both = tf.concat([bodies, landmark], 1)
+    return tf.reshape(both, [num_tasks, self.num_dims])
+
+
+class SpeakerListener(base.Environment):
+  """Reward for both while the listener is at the goal."""
+
+  is_terminal = False
+
+  def __init__(self, name: str, num_agents: int, horizon: int) -> None:
+    """Initialises the world.
+
+    Args:
+      name: as known to `environments.load`.
+      num_agents: 2, a speaker and a listener; `load` refuses any other.
+      horizon: steps of an episode.
+    """
+    del num_agents
+    self.name = name
+    self.horizon = horizon
+    self.roles = (
+      types.Role(
+        name='speaker',
+        num_agents=1,
+        num_actions=NUM_SYMBOLS,
+        own_size=COLOURS.shape[1],
+        entity_sizes={},
+      ),
+      types.Role(
+        name='listener',
+        num_agents=1,
+        num_actions=scenario.NUM_MOVES,
+        own_size=2 + 2 * NUM_LANDMARKS + NUM_SYMBOLS,
+        entity_sizes={},
+      ),
+    )
+    self.task_space = SpeakerListenerTaskSpace()
+
+  def place(self, phi: tf.Tensor, seed: types.Seed) -> SpeakerListenerState:
+    """The goal is drawn each time, for a task that was played before too."""
+    points = tf.reshape(phi, [-1, _NUM_BODIES + NUM_LANDMARKS, 2])
+    batch = tf.shape(points)[:1]
+    goal = randomness.uniform(seed, batch, 0.0, float(NUM_LANDMARKS))
+    return SpeakerListenerState(
+      speaker=points[:, 0],
+      listener=points[:, 1],
+      velocity=tf.zeros_like(points[:, 1]),
+      landmark=points[:, 2:],
+      goal=tf.cast(goal, tf.int32),
+      message=tf.zeros(tf.concat([batch, [NUM_SYMBOLS]], 0)),
+    )
+
+  def read_task(self, state: SpeakerListenerState) -> tf.Tensor:
+    bodies = tf.stack([state.speaker, state.listener], 1)
+    points = tf.concat([bodies, state.landmark], 1)
+    return tf.reshape(points, [-1, self.task_space.num_dims])
+
+  def step(
+    self, state: SpeakerListenerState, action: types.Actions
+  ) -> SpeakerListenerState:
+    symbol, move = action
+    force = physics.action_forces(tf.transpose(move))[:, 0]  # [2, B]
+    listener, velocity = physics.integrate(
+      state.listener, state.velocity, tf.transpose(force)
+    )
+    return state._replace(
+      listener=listener,
+      velocity=velocity,
+      message=tf.one_hot(symbol[:, 0], NUM_SYMBOLS),
+    )
+
+  def observe(self, state: SpeakerListenerState) -> types.Observations:
+    colour = tf.gather(tf.constant(COLOURS), state.goal)
+    towards = state.landmark - state.listener[:, None]
+    towards = tf.reshape(towards, [-1, 2 * NUM_LANDMARKS])
+    heard = tf.concat([state.velocity, towards, state.message], -1)
+    return tuple(
+      types.Observation(own[:, None], {}, {}) for own in (colour, heard)
+    )
+
+  def reward(self, state: SpeakerListenerState) -> tuple[tf.Tensor, ...]:
+    shared = REWARD_REACHED * self.progress(state)[:, None]
+    return shared, shared
+
+  def progress(self, state: SpeakerListenerState) -> tf.Tensor:
+    """1 while the listener is at the goal, else 0."""
+    return tf.cast(_is_reached(state), tf.float32)
+
+  def draw(self, state: SpeakerListenerState) -> list[base.Scene]:
+    reached = np.asarray(_is_reached(state))
+    state = base.to_numpy(state)
+    colours = [tuple(np.rint(255 * x).astype(int).tolist()) for x in COLOURS]
+    scenes = []
+    for world, is_reached in enumerate(reached):
+      goal, message = state.goal[world], state.message[world]
+      landmarks = state.landmark[world]
+      ring = base.Disc(
+        landmarks[goal], REACH_SQUARED**0.5, colours[goal], is_filled=False
+      )
+      discs = [ring]
+      discs += [
+        base.Disc(centre, LANDMARK_RADIUS, colour)
+        for centre, colour in zip(landmarks, colours, strict=True)
+      ]
+      discs.append(base.Disc(state.speaker[world], BODY_RADIUS, _ORANGE))
+      discs.append(base.Disc(state.listener[world], BODY_RADIUS, _BLUE))
+      said = f'message {message.argmax()}' if message.any() else 'no message'
+      caption = f'goal {"reached" if is_reached else "not reached"}, {said}'
+      scenes.append(base.Scene(discs, _HALF_WIDTH + 0.5, caption))
+    return scenes
+
+
+def _is_reached(state: SpeakerListenerState) -> tf.Tensor:
+  """Returns bool [B]: whether the listener is at the goal."""
+  landmark = scenario.worlds_last(state.landmark)
+  towards = landmark - tf.transpose(state.listener)[:, None]  # [2, m, B]
+  near = physics.square_length(towards) < REACH_SQUARED
+  # Of all landmarks, as picking the goal's would gather row by row.
+  at_goal = near & (tf.range(NUM_LANDMARKS)[:, None] == state.goal)
+  return functools.reduce(tf.logical_or, tf.unstack(at_goal))
