@@ -205,9 +205,10 @@ def _as_role_action(action: Any, role: types.Role, name: str) -> tf.Tensor:
     and np.all((array >= 0) & (array < role.num_actions))
   )
   if not is_right:
+    num, most = role.num_agents, role.num_actions - 1
     raise ValueError(
       f'{name}={array.tolist()} ({array.dtype}, shape {list(array.shape)}); '
-      f'allowed: {role.num_agents} integers from 0 to {role.num_actions - 1}, '
+      f'allowed: {num} integer{"s" if num > 1 else ""} from 0 to {most}, '
       'one for each agent, as action_spec() says.'
     )
   return tf.constant(array[None], tf.int32)

@@ -29,7 +29,7 @@ class _TwoRoles(spread.Spread):
   is_terminal = True
 
   def __init__(self) -> None:
-    super().__init__(num_agents=3, horizon=_HORIZON)
+    super().__init__('simple_spread', 3, _HORIZON)
     (role,) = self.roles
     self.roles = (
       role._replace(name='leader', num_agents=1),
@@ -57,6 +57,10 @@ def _spread(num_agents=2):
   return environments.load('simple_spread', num_agents, _HORIZON)
 
 
+def _speaker_listener():
+  return environments.load('speaker_listener', horizon=_HORIZON)
+
+
 def _random_action(view, rng):
   return tf.nest.map_structure(
     lambda spec: rng.integers(0, spec.maximum + 1, spec.shape, np.int32),
@@ -79,6 +83,11 @@ class SpreadMixinTest(_MixinTest, absltest.TestCase):
 class TwoRolesMixinTest(_MixinTest, absltest.TestCase):
   def make_object_under_test(self):
     return adapters.DmEnv(_TwoRoles())
+
+
+class SpeakerListenerMixinTest(_MixinTest, absltest.TestCase):
+  def make_object_under_test(self):
+    return adapters.DmEnv(_speaker_listener())
 
 
 class DmEnvTest(tf.test.TestCase, parameterized.TestCase):
@@ -181,6 +190,22 @@ class DmEnvTest(tf.test.TestCase, parameterized.TestCase):
     velocity = step.observation['others/own'][:, :2]
     self.assertAllClose(velocity, [[0.0, 0.5], [0.0, 0.0]])
 
+  def test_roles_that_differ_in_what_they_see_and_do(self):
+    view = adapters.DmEnv(_speaker_listener())
+    shapes = {
+      name: spec.shape for name, spec in view.observation_spec().items()
+    }
+    self.assertEqual(shapes, {'speaker/own': (1, 3), 'listener/own': (1, 11)})
+    action = view.action_spec()
+    self.assertEqual(action['speaker'].maximum, 2)
+    self.assertEqual(action['listener'].maximum, 4)
+    view.reset()
+    step = view.step({'speaker': np.array([2]), 'listener': np.array([1])})
+    heard = step.observation['listener/own'][0]
+    self.assertAllClose(heard[:2], [0.5, 0.0])
+    self.assertAllEqual(heard[8:], [0.0, 0.0, 1.0])
+    self.assertEqual(step.reward['speaker'], step.reward['listener'])
+
   def test_the_state_can_be_drawn(self):
     env = _spread()
     view = adapters.DmEnv(env)
@@ -266,6 +291,27 @@ class BadActionTest(tf.test.TestCase, parameterized.TestCase):
     view.reset()
     with self.assertRaisesRegex(ValueError, message):
       view.step(action)
+
+  @parameterized.parameters(
+    (
+      {'speaker': [3], 'listener': [0]},
+      r"action\['speaker'\]=\[3\] .*allowed: 1 integer from 0 to 2.*spec",
+    ),
+    (
+      {'speaker': [0], 'listener': [5]},
+      r"action\['listener'\]=\[5\] .*allowed: 1 integer from 0 to 4.*spec",
+    ),
+    ({'speaker': [0]}, 'allowed keys: speaker, listener'),
+    ({'speaker': 0, 'listener': [0]}, r"action\['speaker'\]=0 .*shape \[\]"),
+  )
+  def test_messages_are_refused_as_actions_are(self, action, message):
+    view = adapters.DmEnv(_speaker_listener())
+    view.reset()
+    before = view.state
+    with self.assertRaisesRegex(ValueError, message) as error:
+      view.step(action)
+    self.assertNotIn('\n', str(error.exception))
+    self.assertIs(view.state, before)
 
 
 if __name__ == '__main__':
