@@ -221,7 +221,7 @@ class Learner(tf.Module):
   def _loss(
     self, samples: Samples, observe: Observe
   ) -> tuple[tf.Tensor, types.Metrics]:
-    """Returns the mean loss of samples, summed over roles, and metrics."""
+    """Returns the loss, summed over roles, and metrics, averaged over them."""
     cfg = self._config
     observations = observe(samples.state)
     logits = self._network.logits(observations)
@@ -255,7 +255,7 @@ class Learner(tf.Module):
       total += found['policy_loss'] + cfg.value_cost * found['value_loss']
       total -= cfg.entropy_cost * found['entropy']
       metrics = _add(metrics, found)
-    return total, metrics
+    return total, {name: x / len(logits) for name, x in metrics.items()}
 
 
 def chunk_rows(rows: int, at_most: int) -> int:
