@@ -1,0 +1,114 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Two roles in one run: trained together, exported each by its name."""
+
+import pathlib
+
+import numpy as np
+import tensorflow as tf
+
+from vacl_tf import config
+from vacl_tf import environments
+from vacl_tf import presets
+from vacl_tf import randomness
+from vacl_tf.training import loop
+from vacl_tf.training import saving
+
+_NUM_TASKS, _HORIZON = 12, 7
+_CONFIG = config.replace(
+  presets.make(env='speaker_listener'),
+  {
+    'environment.horizon': _HORIZON,
+    'network.hidden_size': 8,
+    'ppo.num_minibatches': 4,
+    'ppo.chunk_agent_samples': 14,  # Three chunks of seven rows a step.
+    'curriculum.capacity': 32,
+    'curriculum.num_easy_tasks': 16,
+    'curriculum.num_children': 8,
+    'curriculum.noise': 0.1,
+    'training.num_tasks': _NUM_TASKS,
+    'training.num_evaluation_tasks': 6,
+  },
+)
+
+
+def _env():
+  return environments.load('speaker_listener', horizon=_HORIZON)
+
+
+def _start(cfg=_CONFIG):
+  """Returns a run and its programs."""
+  run = loop.Run(cfg, _env())
+  return run, loop.Programs(run, _env(), cfg, use_xla=False)
+
+
+class RolesTest(tf.test.TestCase):
+  def test_a_run_trains_both_and_exports_them_by_name(self):
+    config.check(_CONFIG)
+    run, programs = _start()
+    networks = [*run.network.policies, *run.network.values]
+    before = [[x.numpy() for x in part.variables] for part in networks]
+    metrics = [loop.iterate(run, programs, _CONFIG) for _ in range(2)]
+    for name, value in (metrics[0] | metrics[1]).items():
+      self.assertTrue(np.isfinite(value), name)
+    # The first policies are all but uniform over 3 symbols and 5 moves.
+    self.assertNear(metrics[0]['entropy'], (np.log(3) + np.log(5)) / 2, 0.01)
+    self.assertAllInRange(metrics[1]['clip_fraction'], 0.0, 1.0)
+    self.assertEqual(int(run.env_steps), 2 * _NUM_TASKS * _HORIZON)
+    for part, old in zip(networks, before, strict=True):
+      for variable, value in zip(part.variables, old, strict=True):
+        self.assertGreater(np.max(np.abs(variable - value)), 0.0, part.name)
+    self.assertBetween(loop.evaluate(run, programs)['coverage'], 0.0, 1.0)
+    traces = programs.num_traces()
+    self.assertEqual(set(traces.values()), {1}, traces)
+    self._check_checkpoint(run)
+    self._check_export(run.network)
+
+  def _check_checkpoint(self, run):
+    """Checks that another run becomes this one."""
+    directory = pathlib.Path(self.create_tempdir().full_path) / 'ckpt'
+    checkpointer = saving.Checkpointer(run, directory, 1)
+    self.assertFalse(checkpointer.restore(print))
+    checkpointer.save()
+    other = loop.Run(config.replace(_CONFIG, {'seed': 7}), _env())
+    self.assertTrue(saving.Checkpointer(other, directory, 1).restore(print))
+    for one, same in zip(run.variables, other.variables, strict=True):
+      self.assertAllEqual(one, same)
+
+  def _check_export(self, network):
+    """Checks a policy that is loaded with TensorFlow alone."""
+    directory = pathlib.Path(self.create_tempdir().full_path) / 'policy'
+    env = _env()
+    saving.export(network, env, _CONFIG, directory)
+    policy = tf.saved_model.load(str(directory))
+    draw, place = randomness.split(randomness.root(0), 2)
+    state = env.place(env.task_space.sample_uniform(9, draw), place)
+    speaker, listener = env.observe(state)
+    named = {'speaker_own': speaker.own, 'listener_own': listener.own}
+    self.assertSameElements(named, saving.flat(env.roles, (speaker, listener)))
+    found = policy.act(seed=draw, greedy=tf.constant(True), **named)
+    wanted = network.logits((speaker, listener))
+    for role, logits in zip(('speaker', 'listener'), wanted, strict=True):
+      self.assertAllClose(found.pop(f'{role}_logits'), logits, 1e-5, 1e-6)
+      action = found.pop(f'{role}_action')
+      self.assertAllEqual(action, np.argmax(logits, -1))
+    self.assertEmpty(found)
+    _, facts = saving.load_policy(directory)
+    self.assertEqual(facts['roles'], saving.described(env.roles))
+
+  def test_the_size_of_a_chunk_changes_nothing(self):
+    seed, learned, trajectory = randomness.root(5), [], None
+    for size in (14, 10_000):
+      cfg = config.replace(_CONFIG, {'ppo.chunk_agent_samples': size})
+      run, programs = _start(cfg)
+      if trajectory is None:
+        [batch] = programs.sample(seed)
+        trajectory = programs.collect(batch, seed)
+      programs.learn(trajectory, seed)
+      learned.append([x.numpy() for x in run.network.variables])
+    for one, other in zip(*learned, strict=True):
+      self.assertAllClose(one, other, 1e-4, 1e-5)
+
+
+if __name__ == '__main__':
+  tf.test.main()
