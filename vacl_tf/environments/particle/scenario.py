@@ -2,12 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tasks of the particle world have in common."""
 
+import functools
+
+import numpy as np
 import tensorflow as tf
 
 from vacl_tf import randomness
 from vacl_tf import types
+from vacl_tf.environments import base
+from vacl_tf.environments.particle import physics
 
 NUM_MOVES = 5  # None, +x, -x, +y, -y.
+BLUE, ORANGE = (66, 113, 196), (226, 132, 54)
+_GREEN, _GREY = (60, 160, 90), (150, 150, 150)
 _JITTER = 0.01  # Of a body about its landmark in an easy task, metres.
 
 
@@ -53,3 +60,47 @@ def without_self(x: tf.Tensor) -> tf.Tensor:
   flat = tf.reshape(rows[:, :, :-1], [size, num * (num - 1), -1])
   by_agent = tf.reshape(flat, [size, num, num - 1, flat.shape[-1]])
   return tf.transpose(by_agent, [0, 2, 1, 3])
+
+
+def differences(one: tf.Tensor, other: tf.Tensor) -> tf.Tensor:
+  """Returns other - one [2, m, n, B] for one [2, n, B], other [2, m, B]."""
+  return other[:, :, None] - one[:, None]
+
+
+def any_near(x: tf.Tensor, place: tf.Tensor, distance: float) -> tf.Tensor:
+  """Returns bool [m, B]: whether one of x is within a distance of a place.
+
+  Args:
+    x: [2, n, B] centres.
+    place: [2, m, B] the points to look around.
+    distance: in metres; who is exactly so far off is near.
+  """
+  near = physics.square_length(differences(x, place)) <= distance**2
+  # Unrolled: XLA makes a scalar loop of a reduction over a middle axis.
+  return functools.reduce(tf.logical_or, tf.unstack(near, axis=1))
+
+
+def count(mask: tf.Tensor) -> tf.Tensor:
+  """Returns how many of bool [n, B] are true, float32 [B]."""
+  return functools.reduce(tf.add, tf.unstack(tf.cast(mask, tf.float32)))
+
+
+def draw_landmarks(
+  centres: np.ndarray,
+  is_covered: np.ndarray,
+  *,
+  radius: float,
+  cover_distance: float,
+) -> list[base.Disc]:
+  """Returns discs of landmarks [n, 2] with rings where they are covered."""
+  discs = []
+  for centre, done in zip(centres, is_covered, strict=True):
+    colour = _GREEN if done else _GREY
+    discs.append(base.Disc(centre, radius, colour))
+    discs.append(base.Disc(centre, cover_distance, colour, False))
+  return discs
+
+
+def caption(is_covered: np.ndarray) -> str:
+  """Returns the line below a picture of landmarks, covered or not, [n]."""
+  return f'{is_covered.sum()} of {len(is_covered)} landmarks covered'

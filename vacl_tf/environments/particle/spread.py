@@ -27,8 +27,6 @@ PENALTY_CONTACT = 0.1  # Each step, for an agent that touches another.
 _JITTER = 0.01  # Of an agent about its landmark in an easy task.
 _FEW_AGENTS = 4  # Up to so many, easy landmarks lie in a square of side 0.6.
 
-_BLUE, _GREEN, _GREY = (66, 113, 196), (60, 160, 90), (150, 150, 150)
-
 Box = tuple[float, float, float, float]  # x from, x to, y from, y to; metres.
 
 
@@ -189,7 +187,7 @@ class Spread(base.Environment):
     position = scenario.worlds_last(state.position)
     landmark = scenario.worlds_last(state.landmark)
     between = position[:, None] - position[:, :, None]  # [2, self, other, B]
-    towards = landmark[:, :, None] - position[:, None]  # [2, m, n, B]
+    towards = scenario.differences(position, landmark)
     flag = tf.cast(_is_covered(state), tf.float32)
     flag = tf.broadcast_to(flag[:, None], tf.shape(towards)[1:])
     seen = {
@@ -224,13 +222,16 @@ class Spread(base.Environment):
     for agents, landmarks, is_covered in zip(
       state.position, state.landmark, covered, strict=True
     ):
-      discs = []
-      for centre, done in zip(landmarks, is_covered, strict=True):
-        colour = _GREEN if done else _GREY
-        discs.append(base.Disc(centre, LANDMARK_RADIUS, colour))
-        discs.append(base.Disc(centre, COVER_DISTANCE, colour, False))
-      discs += [base.Disc(centre, AGENT_RADIUS, _BLUE) for centre in agents]
-      caption = f'{is_covered.sum()} of {len(is_covered)} landmarks covered'
+      discs = scenario.draw_landmarks(
+        landmarks,
+        is_covered,
+        radius=LANDMARK_RADIUS,
+        cover_distance=COVER_DISTANCE,
+      )
+      discs += [
+        base.Disc(centre, AGENT_RADIUS, scenario.BLUE) for centre in agents
+      ]
+      caption = scenario.caption(is_covered)
       half_width = self._room.half_width + 0.5
       scenes.append(base.Scene(discs, half_width, caption, slabs))
     return scenes
@@ -240,13 +241,9 @@ def _is_covered(state: SpreadState) -> tf.Tensor:
   """Returns bool [n, B]: whether an agent is within COVER_DISTANCE."""
   position = scenario.worlds_last(state.position)
   landmark = scenario.worlds_last(state.landmark)
-  towards = landmark[:, :, None] - position[:, None]  # [2, m, n, B]
-  near = physics.square_length(towards) <= COVER_DISTANCE**2
-  # Unrolled: XLA makes a scalar loop of a reduction over a middle axis.
-  return functools.reduce(tf.logical_or, tf.unstack(near, axis=1))
+  return scenario.any_near(position, landmark, COVER_DISTANCE)
 
 
 def _num_covered(state: SpreadState) -> tf.Tensor:
   """Returns how many landmarks are covered, float32 [B]."""
-  covered = tf.cast(_is_covered(state), tf.float32)
-  return functools.reduce(tf.add, tf.unstack(covered))
+  return scenario.count(_is_covered(state))
