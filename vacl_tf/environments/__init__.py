@@ -5,12 +5,14 @@
 from vacl_tf import config
 from vacl_tf import presets
 from vacl_tf.environments import base
+from vacl_tf.environments.particle import push_ball
 from vacl_tf.environments.particle import speaker_listener
 from vacl_tf.environments.particle import spread
 
 _SCENARIOS = {
   'simple_spread': spread.Spread,
   'hard_spread': spread.Spread,
+  'push_ball': push_ball.PushBall,
   'speaker_listener': speaker_listener.SpeakerListener,
 }
 NAMES = tuple(_SCENARIOS)
@@ -18,6 +20,7 @@ NAMES = tuple(_SCENARIOS)
 _COUNTS = {
   'simple_spread': (2, 100),
   'hard_spread': (2, 8),
+  'push_ball': (2, 8),
   'speaker_listener': (2, 2),
 }
 

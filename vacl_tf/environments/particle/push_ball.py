@@ -1,0 +1,224 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Push-Ball: n agents push n balls onto n landmarks (sheet mpe_tasks, 3)."""
+
+from typing import NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from vacl_tf import randomness
+from vacl_tf import types
+from vacl_tf.environments import base
+from vacl_tf.environments import task_space
+from vacl_tf.environments.particle import physics
+from vacl_tf.environments.particle import scenario
+
+AGENT_RADIUS = 0.10
+BALL_RADIUS = 0.15
+LANDMARK_RADIUS = 0.15
+COVER_DISTANCE = BALL_RADIUS + LANDMARK_RADIUS  # Of a ball, to be rewarded.
+FLAG_DISTANCE = AGENT_RADIUS + LANDMARK_RADIUS  # Of any disc, to be seen.
+REWARD_COVERED = 0.2  # Over n for each landmark and step; scale 0.1 included.
+REWARD_ALL_COVERED = 0.1  # On top of it, each step.
+HALF_WIDTH = 2.0  # Metres, of the square that tasks lie in.
+_CELL = 0.4  # Metres, side of a cell of the grid for easy tasks.
+_JITTER = 0.05  # Metres about the middle of a cell.
+_FULL = 1e3  # Makes a cell that is taken the last choice.
+
+
+class PushBallState(NamedTuple):
+  """Positions and velocities in metres and metres per second.
+
+  Agents and balls are bodies alike to the physics, so they lie together.
+  """
+
+  position: tf.Tensor  # [B, 2 n, 2] agents, then balls.
+  velocity: tf.Tensor  # [B, 2 n, 2]
+  landmark: tf.Tensor  # [B, n, 2]
+
+
+class PushBallTaskSpace(task_space.BoxTaskSpace):
+  """phi = agents, then balls, then landmarks: 6 n numbers."""
+
+  def __init__(self, num_agents: int) -> None:
+    corner = np.full([3 * num_agents, 1, 2], HALF_WIDTH)
+    super().__init__(-corner, corner, num_agents)
+    side = num_agents + 2  # Of the grid with its rim, in cells.
+    cells = np.stack(np.meshgrid(range(side), range(side)), -1).reshape(-1, 2)
+    self._centre = ((cells - (side - 1) / 2) * _CELL).astype(np.float32)
+    is_rim = (cells % (side - 1) == 0).any(1)
+    self._rim = is_rim.astype(np.float32)
+    # Rings about a cell, the 3 x 3 neighbourhood being the first.
+    ring = np.abs(cells[:, None] - cells).max(-1)
+    self._ring = np.maximum(ring, 1).astype(np.float32)
+
+  def sample_easy(self, num_tasks: int, seed: types.Seed) -> tf.Tensor:
+    """An agent and a landmark stand beside each ball; GetEasy.
+
+    Every entity lies about the middle of a cell of a grid of n x n. Balls are
+    anywhere on it; in random order a landmark takes a cell next to each ball,
+    and an agent does, which may use the rim of cells about the grid. No cell
+    has two of a kind or a ball and anything else. Where all next to a ball are
+    taken, the nearest ring with a free cell serves.
+
+    The grid is centred, so that its rim is inside of the room up to n = 8; in
+    the released code it is off by half a cell.
+    """
+    balls, landmarks, agents, jitter = randomness.split(seed, 4)
+    nowhere = tf.zeros([self.count, num_tasks, len(self._rim)])
+    ball = self._choose(nowhere, self._rim, balls)
+    is_ball = tf.add_n(tf.unstack(tf.one_hot(ball, len(self._rim))))
+    off_grid_or_ball = self._rim + is_ball
+    landmark = self._choose(
+      self._rings(ball, landmarks), off_grid_or_ball, landmarks
+    )
+    agent = self._choose(self._rings(ball, agents), is_ball, agents)
+    cell = tf.transpose(tf.concat([agent, ball, landmark], 0))
+    middle = tf.gather(self._centre, cell)
+    points = middle + randomness.uniform(
+      jitter, [num_tasks, self.num_entities, 2], -_JITTER, _JITTER
+    )
+    return tf.reshape(points, [num_tasks, self.num_dims])
+
+  def _rings(self, ball: tf.Tensor, seed: types.Seed) -> tf.Tensor:
+    """Returns rings [n, tasks, cells] about the balls, in random order."""
+    order = randomness.uniform(randomness.fold(seed, 1), tf.shape(ball))
+    order = tf.argsort(order, axis=0)
+    shuffled = tf.gather(tf.transpose(ball), tf.transpose(order), batch_dims=1)
+    return tf.gather(self._ring, tf.transpose(shuffled))
+
+  def _choose(
+    self, ring: tf.Tensor, taken: tf.Tensor, seed: types.Seed
+  ) -> tf.Tensor:
+    """Gives n entities, one after the other, a free cell of a near ring.
+
+    Args:
+      ring: [n, tasks, cells] cells of smaller ones come first.
+      taken: [cells] or [tasks, cells] positive where nothing may go.
+      seed: of the choice among the cells of a ring.
+
+    Returns:
+      Indices of cells [n, tasks], different ones.
+    """
+    wishes = randomness.uniform(seed, tf.shape(ring)) - ring
+    chosen = []
+    for wish in tf.unstack(wishes):
+      chosen.append(tf.argmax(wish - _FULL * taken, -1, tf.int32))
+      taken += tf.one_hot(chosen[-1], len(self._rim))
+    return tf.stack(chosen)
+
+
+class PushBall(base.Environment):
+  """Rewarded for every landmark with a ball on it, and again for all."""
+
+  is_terminal = False
+
+  def __init__(self, name: str, num_agents: int, horizon: int) -> None:
+    self.name = name
+    self.horizon = horizon
+    self.num_agents = num_agents
+    self.roles = (
+      types.Role(
+        name='agent',
+        num_agents=num_agents,
+        num_actions=scenario.NUM_MOVES,
+        own_size=4,
+        entity_sizes={'agents': 2, 'balls': 2, 'landmarks': 3},
+      ),
+    )
+    self.task_space = PushBallTaskSpace(num_agents)
+    radii = [AGENT_RADIUS] * num_agents + [BALL_RADIUS] * num_agents
+    self._radius = np.array(radii)[:, None]
+
+  def place(self, phi: tf.Tensor, seed: types.Seed) -> PushBallState:
+    del seed  # The task says it all.
+    points = tf.reshape(phi, [-1, 3 * self.num_agents, 2])
+    num_bodies = 2 * self.num_agents
+    position, landmark = points[:, :num_bodies], points[:, num_bodies:]
+    return PushBallState(position, tf.zeros_like(position), landmark)
+
+  def read_task(self, state: PushBallState) -> tf.Tensor:
+    points = tf.concat([state.position, state.landmark], 1)
+    return tf.reshape(points, [-1, self.task_space.num_dims])
+
+  def step(self, state: PushBallState, action: types.Actions) -> PushBallState:
+    position = scenario.worlds_last(state.position)
+    pushed = physics.action_forces(tf.transpose(action[0]))
+    force = tf.concat([pushed, tf.zeros_like(pushed)], 1)  # Balls do nothing.
+    force += physics.contact_forces(position, self._radius)
+    position, velocity = physics.integrate(
+      position, scenario.worlds_last(state.velocity), force
+    )
+    return state._replace(
+      position=scenario.worlds_last(position),
+      velocity=scenario.worlds_last(velocity),
+    )
+
+  def observe(self, state: PushBallState) -> types.Observations:
+    """A landmark's flag is not its reward: agents raise it too, balls later.
+
+    So it is in the released code.
+    """
+    position = scenario.worlds_last(state.position)
+    landmark = scenario.worlds_last(state.landmark)
+    agent, ball = tf.split(position, 2, 1)
+    towards = scenario.differences(agent, landmark)  # [2, m, n, B]
+    flag = scenario.any_near(position, landmark, FLAG_DISTANCE)
+    flag = tf.cast(flag, tf.float32)[:, None]
+    flag = tf.broadcast_to(flag, tf.shape(towards)[1:])
+    between = agent[:, None] - agent[:, :, None]  # [2, self, other, B]
+    seen = {
+      'agents': scenario.without_self(between),
+      'balls': scenario.differences(agent, ball),
+      'landmarks': tf.concat([flag[None], towards], 0),
+    }
+    own = tf.concat([state.velocity, state.position], -1)[:, : self.num_agents]
+    entities = {kind: scenario.agents_first(x) for kind, x in seen.items()}
+    return (types.Observation(own, entities, {}),)
+
+  def reward(self, state: PushBallState) -> tuple[tf.Tensor, ...]:
+    """Agents share all of it; touching costs nothing."""
+    num_covered = self._num_covered(state)
+    shared = REWARD_COVERED / self.num_agents * num_covered
+    all_covered = tf.cast(num_covered >= self.num_agents, tf.float32)
+    shared += REWARD_ALL_COVERED * all_covered
+    return (tf.tile(shared[:, None], [1, self.num_agents]),)
+
+  def progress(self, state: PushBallState) -> tf.Tensor:
+    """Coverage: the share of landmarks with a ball on them."""
+    return self._num_covered(state) / self.num_agents
+
+  def draw(self, state: PushBallState) -> list[base.Scene]:
+    covered = np.asarray(self._is_covered(state)).T
+    state = base.to_numpy(state)
+    scenes = []
+    for bodies, landmarks, is_covered in zip(
+      state.position, state.landmark, covered, strict=True
+    ):
+      discs = scenario.draw_landmarks(
+        landmarks,
+        is_covered,
+        radius=LANDMARK_RADIUS,
+        cover_distance=COVER_DISTANCE,
+      )
+      agents, balls = np.split(bodies, 2)
+      discs += [
+        base.Disc(centre, BALL_RADIUS, scenario.ORANGE) for centre in balls
+      ]
+      discs += [
+        base.Disc(centre, AGENT_RADIUS, scenario.BLUE) for centre in agents
+      ]
+      caption = scenario.caption(is_covered)
+      scenes.append(base.Scene(discs, HALF_WIDTH + 0.5, caption))
+    return scenes
+
+  def _is_covered(self, state: PushBallState) -> tf.Tensor:
+    """Returns bool [n, B]: whether a ball is within COVER_DISTANCE."""
+    ball = scenario.worlds_last(state.position[:, self.num_agents :])
+    landmark = scenario.worlds_last(state.landmark)
+    return scenario.any_near(ball, landmark, COVER_DISTANCE)
+
+  def _num_covered(self, state: PushBallState) -> tf.Tensor:
+    """Returns how many landmarks are covered, float32 [B]."""
+    return scenario.count(self._is_covered(state))
