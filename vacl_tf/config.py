@@ -7,6 +7,7 @@ Every leaf is also a flag of `launch.main`, `--config.ppo.clip` for example.
 
 import dataclasses
 import difflib
+import itertools
 import typing
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
@@ -64,8 +65,8 @@ class PpoConfig:
     max_gradient_norm: of each network's gradient; 0 for no bound.
     normalize_value: whether the value learns normalised returns.
     value_decay: of the normaliser's running moments, per iteration.
-    chunk_agent_samples: agent-samples whose gradient is taken at once; a
-      matter of cache size only, the sum over chunks is exact.
+    chunk_vectors: entity vectors that are worked on at once; a matter of
+      cache size only, the sum over chunks is exact.
   """
 
   learning_rate: float = 7e-4
@@ -83,7 +84,7 @@ class PpoConfig:
   max_gradient_norm: float = 20.0
   normalize_value: bool = True
   value_decay: float = 0.9
-  chunk_agent_samples: int = 1000
+  chunk_vectors: int = 8000
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -137,6 +138,32 @@ class CurriculumConfig:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
+class ProgressionConfig:
+  """Entity progression (section 3 of the algorithm sheet).
+
+  Attributes:
+    entity_counts: numbers of entities that are trained one after another, like
+      '4,8,16'; a vector of them is written '2x2'. Empty: no progression.
+    transition: whether both counts are trained together for a while, or the
+      larger one alone at once.
+    switch_coverage: greedy coverage of the present count at which the next one
+      comes in, and of that one at which the present one goes.
+    mixing_step: how much the weight of the larger count grows at a time.
+    mixing_interval: iterations between steps (D).
+    mixing: share of the smaller count: as many agents as the larger one would
+      have had (released code), its weight (paper), or its number of draws from
+      the categorical distribution.
+  """
+
+  entity_counts: str = ''
+  transition: Literal['mix', 'direct'] = 'mix'
+  switch_coverage: float = 0.9
+  mixing_step: float = 0.1
+  mixing_interval: int = 30
+  mixing: Literal['agents', 'paper', 'stochastic'] = 'agents'
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class TrainingConfig:
   """How much is played.
 
@@ -161,6 +188,7 @@ class Config:
   network: NetworkConfig = NetworkConfig()
   ppo: PpoConfig = PpoConfig()
   curriculum: CurriculumConfig = CurriculumConfig()
+  progression: ProgressionConfig = ProgressionConfig()
   training: TrainingConfig = TrainingConfig()
 
 
@@ -182,6 +210,44 @@ class RunLength:
   evaluation_interval: int = 10
   checkpoint_interval: int = 20
   num_checkpoints: int = 3
+
+
+def entity_counts(cfg: Config) -> tuple[tuple[int, ...], ...]:
+  """Returns the counts that a run trains, one after another.
+
+  Raises:
+    ValueError: the path is not one, or does not end at num_agents.
+  """
+  text = cfg.progression.entity_counts
+  if not text:
+    return ((cfg.environment.num_agents,),)
+  try:
+    path = tuple(
+      tuple(int(number) for number in count.split('x'))
+      for count in text.split(',')
+    )
+  except ValueError as error:
+    raise ValueError(
+      f'entity_counts={text!r} is not a list of counts; give one like 4,8,16 '
+      'or 2x2,4x2,4x4'
+    ) from error
+  for one, other in itertools.pairwise(path):
+    pairs = list(zip(one, other, strict=False))
+    if len(one) != len(other) or one == other or any(x > y for x, y in pairs):
+      raise ValueError(
+        f'entity_counts={text} does not grow from {_spelt(one)} to '
+        f'{_spelt(other)}; give larger and larger counts, like 4,8,16'
+      )
+  if path[-1][0] != cfg.environment.num_agents:
+    raise ValueError(
+      f'entity_counts={text} does not end at '
+      f'num_agents={cfg.environment.num_agents}; leave one of them out'
+    )
+  return path
+
+
+def _spelt(count: tuple[int, ...]) -> str:
+  return 'x'.join(map(str, count))
 
 
 def leaves(node: Any, prefix: str = '') -> dict[str, Any]:
@@ -259,11 +325,20 @@ def check(cfg: Config) -> None:
       raise ValueError(
         f'config.{name}={value} is out of range; allowed: {low} to {high}'
       )
-  rows = cfg.training.num_tasks * cfg.environment.horizon
+  num_tasks = cfg.training.num_tasks
+  if len(entity_counts(cfg)) > 1:  # Each share of them is a multiple of these.
+    if num_tasks % NUM_PARTS:
+      raise ValueError(
+        f'config.training.num_tasks={num_tasks} is not a multiple of '
+        f'{NUM_PARTS}, which entity progression needs'
+      )
+    num_tasks //= NUM_PARTS
+  rows = num_tasks * cfg.environment.horizon
   if rows % cfg.ppo.num_minibatches:
     raise ValueError(
       f'config.ppo.num_minibatches={cfg.ppo.num_minibatches} does not divide '
-      f'the {rows} samples of an iteration (num_tasks * horizon)'
+      f'{rows} samples (horizon times the '
+      f'{num_tasks} tasks that an iteration is measured in)'
     )
   if cfg.curriculum.num_easy_tasks > cfg.curriculum.capacity:
     raise ValueError(
@@ -272,6 +347,7 @@ def check(cfg: Config) -> None:
     )
 
 
+NUM_PARTS = 10  # Of a batch that mixes entity counts.
 _MANY = 10**9
 _BOUNDS = {
   'seed': (0, 2**31 - 1),
@@ -292,7 +368,7 @@ _BOUNDS = {
   'ppo.gradient_scale': (1e-6, _MANY),
   'ppo.max_gradient_norm': (0.0, _MANY),
   'ppo.value_decay': (0.0, 0.999999),
-  'ppo.chunk_agent_samples': (1, _MANY),
+  'ppo.chunk_vectors': (1, _MANY),
   'curriculum.capacity': (1, 1_000_000),
   'curriculum.num_easy_tasks': (1, 1_000_000),
   'curriculum.solved_fraction': (0.0, 1.0),
@@ -306,6 +382,9 @@ _BOUNDS = {
   'curriculum.bandwidth': (1e-9, _MANY),
   'curriculum.max_redraws': (1, 100_000),
   'curriculum.num_neighbours': (1, 1000),
+  'progression.switch_coverage': (0.0, 1.0),
+  'progression.mixing_step': (0.1, 1.0),
+  'progression.mixing_interval': (1, 1_000_000),
   'training.num_tasks': (1, 1_000_000),
   'training.num_rollouts': (1, 1000),
   'training.num_evaluation_tasks': (1, 1_000_000),

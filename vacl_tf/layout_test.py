@@ -24,7 +24,7 @@ _MAX_FUNCTION_LINES = 60
 
 # By package: what its modules may import of ours, besides the package itself
 # and what everyone may. A name stands for all below it too.
-_EVERYONE = ('config', 'randomness', 'types')
+_EVERYONE = ('config', 'randomness', 'tracing', 'types')
 _MAY_IMPORT = {
   '': (),
   'environments': ('presets',),
@@ -61,7 +61,7 @@ _MAY_ONLY_IMPORT = {
   'types': ('tensorflow',),
 }
 
-_MAY_COMPILE = ('training', 'launch', 'environments.adapters')
+_MAY_COMPILE = ('training', 'launch', 'environments.adapters', 'tracing')
 _MAY_HAVE_FLAGS = ('launch',)
 _IMPORTED_LATE = ('PIL', 'matplotlib')  # Slow, and few runs need them.
 

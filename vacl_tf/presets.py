@@ -28,6 +28,13 @@ _DEFAULT_FOR: dict[str, dict[str, Any]] = {
     'ppo.num_minibatches': 12,
   },
 }
+# What differs, too, for massive populations.
+_DEFAULT_FOR_MANY = {
+  # A fifth of the worlds, of many times the agents; it must divide the horizon.
+  'training.num_tasks': 100,
+  'training.num_evaluation_tasks': 100,
+  'ppo.num_minibatches': 15,
+}
 # The released settings, by dotted name; algorithm sheet, sections 2 to 4.
 _PUBLISHED = {
   'network.activation': 'tanh',  # [code]
@@ -53,6 +60,7 @@ _PUBLISHED_FOR = {
   'push_ball': {
     'curriculum.step_size': 0.4,  # Paper.
     'curriculum.noise': 0.4,  # Paper.
+    'progression.mixing_interval': 300,  # [code]
   },
   # All from the authors' older branches; sheet, section 8.
   'speaker_listener': {
@@ -75,21 +83,46 @@ _NUM_PARTS = {
 }
 
 
+_MANY_AGENTS = 8  # Above it, the settings of massive populations.
+_MANY_HORIZONS = (70, 150, 300)  # Judged at the second one.
+
+
+def with_agents(env: str, num_agents: int | None) -> config.EnvironmentConfig:
+  """Returns a task's world with so many agents; None for its own number."""
+  world = WORLDS[env]
+  if num_agents is None:
+    return world
+  horizon = world.horizon
+  if judged_horizons(env, num_agents):
+    horizon = _MANY_HORIZONS[1]
+  return dataclasses.replace(world, num_agents=num_agents, horizon=horizon)
+
+
+def judged_horizons(env: str, num_agents: int) -> tuple[int, ...]:
+  """Returns the steps after which coverage is told besides the horizon."""
+  has_many = env == 'simple_spread' and num_agents > _MANY_AGENTS
+  return _MANY_HORIZONS if has_many else ()
+
+
 def make(
   *,
   env: str = 'simple_spread',
   num_agents: int | None = None,
   preset: str = 'default',
   curriculum: str | None = None,
+  entity_counts: str | None = None,
   seed: int = 0,
 ) -> config.Config:
   """Returns the config of a preset.
 
   Args:
     env: see WORLDS.
-    num_agents: None for the number that the paper begins with.
+    num_agents: to master; None for the last of entity_counts, or else for the
+      number that the paper begins with.
     preset: see NAMES.
     curriculum: None for that of the preset.
+    entity_counts: see `config.ProgressionConfig`; None for the paper's path,
+      which doubles from the number that it begins with.
     seed: of everything.
 
   Raises:
@@ -99,15 +132,38 @@ def make(
     raise ValueError(config.unknown('env', env, WORLDS))
   if preset not in NAMES:
     raise ValueError(config.unknown('preset', preset, NAMES))
-  world = WORLDS[env]
-  if num_agents is not None:
-    world = dataclasses.replace(world, num_agents=num_agents)
+  first = WORLDS[env].num_agents
+  if num_agents is None and entity_counts:
+    num_agents = _agents_of_last(entity_counts, first)
+  if entity_counts is None and curriculum in (None, 'vacl'):
+    entity_counts = _doubling(first, num_agents)
+  world = with_agents(env, num_agents)
   cfg = config.Config(seed=seed, preset=preset, environment=world)
   values = _DEFAULT_FOR.get(env, {})
+  if judged_horizons(env, world.num_agents):
+    values = values | _DEFAULT_FOR_MANY
   if preset == 'paper':
-    is_large = world.num_agents > WORLDS[env].num_agents
+    is_large = world.num_agents > first
     scale = {'ppo.gradient_scale': float(_NUM_PARTS[env][is_large])}
     values = _PUBLISHED | scale | _PUBLISHED_FOR.get(env, {})
   if curriculum is not None:
     values = values | {'curriculum.name': curriculum}
+  if entity_counts:
+    values = values | {'progression.entity_counts': entity_counts}
   return config.replace(cfg, values)
+
+
+def _doubling(first: int, last: int | None) -> str:
+  """Returns the path of counts from first to last, empty for a single one."""
+  if last is None or last <= first:
+    return ''
+  path = [first]
+  while path[-1] < last:
+    path.append(min(2 * path[-1], last))
+  return ','.join(map(str, path))
+
+
+def _agents_of_last(entity_counts: str, otherwise: int) -> int:
+  """Returns the agents of the last count, if it is one."""
+  agents = entity_counts.rpartition(',')[2].partition('x')[0]
+  return int(agents) if agents.isdecimal() else otherwise

@@ -40,6 +40,7 @@ class TaskBatch(NamedTuple):
   count: tf.Tensor  # [] int32 number of agents that these tasks are for.
   origin: tf.Tensor  # [B] int32 Origin.
   slot: tf.Tensor  # [B] int32 row in the set that it came from.
+  size: tf.Tensor  # [] int32 rows to play, from the first on; more are padding.
 
 
 class Role(NamedTuple):

@@ -18,9 +18,16 @@ class Curriculum(tf.Module, abc.ABC):
 
   @abc.abstractmethod
   def sample(
-    self, num_tasks: int, seed: types.Seed
+    self, num_tasks: int, seed: types.Seed, size: tf.Tensor | None = None
   ) -> tuple[types.TaskBatch, ...]:
-    """Returns tasks to play, one TaskBatch per entity count in play."""
+    """Returns tasks to play, one TaskBatch per entity count.
+
+    Args:
+      num_tasks: rows of the batch; with several entity counts, worlds in all,
+        if they were all of one count.
+      seed: of this draw.
+      size: [] int32, only so many of the rows are wanted; None for all.
+    """
 
   @abc.abstractmethod
   def update(
@@ -43,12 +50,18 @@ class Curriculum(tf.Module, abc.ABC):
       Metrics of the curriculum's state.
     """
 
+  def in_play(self) -> tf.Tensor:
+    """Returns bool [number of counts]: which the next batches have tasks of."""
+    return tf.constant([True])
+
   def history(self) -> dict[str, tf.Tensor]:
     """Returns what a picture of this curriculum needs, by name."""
     return {}
 
 
-def fresh_batch(space: task_space.TaskSpace, phi: tf.Tensor) -> types.TaskBatch:
+def fresh_batch(
+  space: task_space.TaskSpace, phi: tf.Tensor, size: tf.Tensor | None = None
+) -> types.TaskBatch:
   """Returns a batch of tasks phi [B, D] that nobody wants a value for."""
   rows = tf.shape(phi)[0]
   return types.TaskBatch(
@@ -56,6 +69,7 @@ def fresh_batch(space: task_space.TaskSpace, phi: tf.Tensor) -> types.TaskBatch:
     count=tf.constant(space.count),
     origin=tf.fill([rows], int(types.Origin.FRESH)),
     slot=tf.zeros([rows], tf.int32),
+    size=rows if size is None else size,
   )
 
 
@@ -67,10 +81,10 @@ class Uniform(Curriculum):
     self._space = space
 
   def sample(
-    self, num_tasks: int, seed: types.Seed
+    self, num_tasks: int, seed: types.Seed, size: tf.Tensor | None = None
   ) -> tuple[types.TaskBatch, ...]:
     phi = self._space.sample_target(num_tasks, seed)
-    return (fresh_batch(self._space, phi),)
+    return (fresh_batch(self._space, phi, size),)
 
   def update(
     self,
@@ -79,5 +93,12 @@ class Uniform(Curriculum):
     evaluation: tf.Tensor,
     seed: types.Seed,
   ) -> types.Metrics:
-    del batches, evaluation, seed
-    return {'training_value': tf.reduce_mean(values[0])}
+    del evaluation, seed
+    return {'training_value': mean_value(batches[0], values[0])}
+
+
+def mean_value(batch: types.TaskBatch, value: tf.Tensor) -> tf.Tensor:
+  """Returns the mean of value [B] over the tasks that were played."""
+  was_played = tf.range(tf.shape(value)[0]) < batch.size
+  total = tf.reduce_sum(tf.where(was_played, value, 0.0))
+  return total / tf.cast(tf.maximum(batch.size, 1), tf.float32)

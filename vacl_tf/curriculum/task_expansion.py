@@ -20,21 +20,30 @@ class TaskExpansion(base.Curriculum):
     self,
     space: task_space.TaskSpace,
     cfg: config.CurriculumConfig,
+    num_tasks: int,
     seed: types.Seed,
+    most_tasks: int | None = None,
   ) -> None:
     """Fills the active set with easy tasks.
 
     Args:
       space: the tasks there are.
       cfg: all constants.
+      num_tasks: played in an iteration that has cfg.num_children; those of
+        another number of tasks are in proportion.
       seed: of the easy tasks.
+      most_tasks: that an iteration may play; None for num_tasks.
     """
     super().__init__(name='task_expansion')
     self._space = space
     self._config = cfg
+    self._children_per_task = cfg.num_children / num_tasks
+    self._most_children = round(
+      self._children_per_task * (most_tasks or num_tasks)
+    )
     self.active = particles.ParticleSet(
       cfg.capacity,
-      cfg.num_children,
+      self._most_children,
       space.num_dims,
       cfg.active_eviction,
       cfg.num_neighbours,
@@ -55,7 +64,7 @@ class TaskExpansion(base.Curriculum):
     self._bear(easy, no_parent, no_parent == 0)
 
   def sample(
-    self, num_tasks: int, seed: types.Seed
+    self, num_tasks: int, seed: types.Seed, size: tf.Tensor | None = None
   ) -> tuple[types.TaskBatch, ...]:
     """Draws active and solved tasks 95 : 5, without replacement.
 
@@ -63,7 +72,8 @@ class TaskExpansion(base.Curriculum):
     repeated, and the repeats are not scored.
     """
     active_order, solved_order = randomness.split(seed, 2)
-    num_active, num_solved = self._quotas(num_tasks)
+    size = tf.constant(num_tasks) if size is None else size
+    num_active, num_solved = self._quotas(size)
     position = tf.range(num_tasks)
     is_active = position < num_active
     is_solved = ~is_active & (position < num_active + num_solved)
@@ -84,7 +94,7 @@ class TaskExpansion(base.Curriculum):
     )
     slot = tf.where(from_active, active_slot, solved_slot)
     count = tf.constant(self._space.count)
-    return (types.TaskBatch(phi, count, origin, slot),)
+    return (types.TaskBatch(phi, count, origin, slot, size),)
 
   def update(
     self,
@@ -107,6 +117,10 @@ class TaskExpansion(base.Curriculum):
     num_dropped = num_before - num_solved - self.active.count
     self.active.evict(active_seed)
     self.solved.evict(solved_seed)
+    num_children = tf.minimum(
+      self._children_of(batches[0].size),
+      (cfg.max_children_per_seed or self._most_children) * num_seeds,
+    )
     children = svgd.propose(
       self._space,
       seeds.phi,
@@ -116,13 +130,12 @@ class TaskExpansion(base.Curriculum):
       cfg,
       noise,
     )
-    child = tf.range(cfg.num_children)
+    child = tf.range(self._most_children)
     parent = child % tf.maximum(num_seeds, 1)
-    most = cfg.max_children_per_seed or cfg.num_children
-    is_wanted = child < most * num_seeds
-    self._bear(children, tf.gather(seeds.origin, parent) + 1, is_wanted)
+    generation = tf.gather(seeds.origin, parent) + 1
+    self._bear(children, generation, child < num_children)
     return {
-      'training_value': tf.reduce_mean(values[0]),
+      'training_value': base.mean_value(batches[0], values[0]),
       'active_tasks': self.active.count.read_value(),
       'solved_tasks': self.solved.count.read_value(),
       'newly_solved': num_solved,
@@ -147,9 +160,15 @@ class TaskExpansion(base.Curriculum):
     rows = particles.Rows(phi, unknown, generation, tf.zeros([num], tf.int32))
     self.active.append(rows, is_wanted)
 
-  def _quotas(self, num_tasks: int) -> tuple[tf.Tensor, tf.Tensor]:
+  def _children_of(self, num_tasks: tf.Tensor) -> tf.Tensor:
+    """Returns how many children an iteration with so many tasks may have."""
+    number = self._children_per_task * tf.cast(num_tasks, tf.float32)
+    return tf.cast(tf.round(number), tf.int32)
+
+  def _quotas(self, num_tasks: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     """Returns how many active and solved tasks a batch holds; sheet 2.3."""
-    wanted = int(self._config.solved_fraction * num_tasks)
+    share = self._config.solved_fraction * tf.cast(num_tasks, tf.float32)
+    wanted = tf.cast(share + 1e-3, tf.int32)  # Above a rounded-down integer.
     num_solved = tf.minimum(self.solved.count, wanted)
     num_active = tf.minimum(self.active.count, num_tasks - num_solved)
     return num_active, tf.minimum(self.solved.count, num_tasks - num_active)
@@ -170,7 +189,7 @@ class TaskExpansion(base.Curriculum):
     self, newly_solved: tf.Tensor, seed: types.Seed
   ) -> tuple[particles.Rows, tf.Tensor]:
     """Returns K rows of the active set and how many of them are seeds."""
-    size, num = self.active.size, self._config.num_children
+    size, num = self.active.size, self._most_children
     if self._config.seed_choice == 'random':
       score = randomness.uniform(seed, [size])
     else:

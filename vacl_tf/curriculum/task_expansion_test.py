@@ -31,7 +31,7 @@ def _make(num_solved=0, **changes) -> task_expansion.TaskExpansion:
   }
   cfg = config.CurriculumConfig(**(usual | changes))
   space = fakes.LineTaskSpace()
-  made = task_expansion.TaskExpansion(space, cfg, randomness.root(0))
+  made = task_expansion.TaskExpansion(space, cfg, 1, randomness.root(0))
   if num_solved:
     phi = space.sample_uniform(num_solved, randomness.root(1))
     zeros = tf.zeros([num_solved], tf.int32)
@@ -49,7 +49,8 @@ def _batch(curriculum, slots) -> types.TaskBatch:
   """The active rows `slots`, as `sample` would hand them out."""
   slots = tf.constant(slots, tf.int32)
   phi = tf.gather(curriculum.active.rows.phi, slots)
-  return types.TaskBatch(phi, tf.constant(2), tf.zeros_like(slots), slots)
+  size = tf.constant(len(slots))
+  return types.TaskBatch(phi, tf.constant(2), tf.zeros_like(slots), slots, size)
 
 
 def _update(curriculum, batch, values, seed=_SEED, update=None):

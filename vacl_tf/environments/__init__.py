@@ -16,7 +16,7 @@ _SCENARIOS = {
   'speaker_listener': speaker_listener.SpeakerListener,
 }
 NAMES = tuple(_SCENARIOS)
-# Least and most agents; most by contract 21.
+# Least and most agents.
 _COUNTS = {
   'simple_spread': (2, 100),
   'hard_spread': (2, 8),
@@ -44,9 +44,8 @@ def load(
     return name
   if name not in NAMES:
     raise ValueError(config.unknown('env', name, NAMES))
-  world = presets.WORLDS[name]
-  num_agents = world.num_agents if num_agents is None else num_agents
-  horizon = world.horizon if horizon is None else horizon
+  world = presets.with_agents(name, num_agents)
+  num_agents, horizon = world.num_agents, horizon or world.horizon
   least, most = _COUNTS[name]
   if not least <= num_agents <= most:
     allowed = f'{least} to {most}' if least < most else f'{least}'
@@ -54,3 +53,21 @@ def load(
       f'num_agents={num_agents} is not possible in {name}; allowed: {allowed}'
     )
   return _SCENARIOS[name](name, num_agents, horizon)
+
+
+def load_all(cfg: config.Config) -> tuple[base.Environment, ...]:
+  """Returns the environment of a config with each of its entity counts.
+
+  Raises:
+    ValueError: there is no such environment, or not with one of the counts.
+  """
+  world = cfg.environment
+  envs = []
+  for count in config.entity_counts(cfg):
+    if len(count) > 1:
+      raise ValueError(
+        f'entity_counts={cfg.progression.entity_counts}: {world.name} counts '
+        'agents alone; give a list like 4,8'
+      )
+    envs.append(load(world.name, *count, world.horizon))
+  return tuple(envs)

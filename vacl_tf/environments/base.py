@@ -57,6 +57,12 @@ class Environment(abc.ABC):
   is_terminal: bool
   task_space: task_space.TaskSpace
 
+  @property
+  def num_vectors(self) -> int:
+    """Vectors that the agents of a world look at in a step, all in all."""
+    num_agents = sum(role.num_agents for role in self.roles)
+    return num_agents * self.task_space.num_entities
+
   @abc.abstractmethod
   def place(self, phi: tf.Tensor, seed: types.Seed) -> types.State:
     """Returns the state of B worlds at the start of tasks phi [B, D]."""

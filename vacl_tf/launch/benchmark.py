@@ -25,8 +25,10 @@ with command_line.quiet_imports():
 from vacl_tf import environments
 from vacl_tf import randomness
 from vacl_tf import types
+from vacl_tf.learning import update
 from vacl_tf.training import loop
 
+_ENV = flags.DEFINE_string('env', 'simple_spread', 'Which world.')
 _COUNTS = flags.DEFINE_list('counts', ['4', '8'], 'Agent counts to measure.')
 _REPEATS = flags.DEFINE_integer('repeats', 5, 'Timed calls.', lower_bound=1)
 
@@ -92,36 +94,37 @@ def env_only(
   return num_worlds * num_steps / best
 
 
-def measure(num_agents: int, repeats: int) -> dict[str, Any]:
+def measure(env_name: str, num_agents: int, repeats: int) -> dict[str, Any]:
   """Returns the figures of one agent count, by name."""
-  cfg = presets.make(num_agents=num_agents)
-  env = environments.load('simple_spread', num_agents)
+  cfg = presets.make(
+    env=env_name, num_agents=num_agents, curriculum='task_expansion'
+  )
+  [env] = environments.load_all(cfg)
   began = time.perf_counter()
-  run = loop.Run(cfg, env)
+  run = loop.Run(cfg, [env])
   set_up = time.perf_counter() - began
-  programs = loop.Programs(run, env, cfg)
+  programs = loop.Programs(run, [env], cfg)
+  [count] = programs.counts
   seed = randomness.root(0)
   env_steps = cfg.training.num_tasks * env.horizon
   sample_first, sample = _timed(lambda: programs.sample(seed), repeats)
-  batches = programs.sample(seed)
-  collect_first, collect = _timed(
-    lambda: programs.collect(batches[0], seed), repeats
-  )
-  trajectory = programs.collect(batches[0], seed)
-  learn_first, learn = _timed(lambda: programs.learn(trajectory, seed), repeats)
-  evaluate_first, evaluate = _timed(lambda: programs.evaluate(seed), 1)
+  [batch] = programs.sample(seed)
+  collect_first, collect = _timed(lambda: count.collect(batch, seed), repeats)
+  lived = {0: update.Experience(count.collect(batch, seed), batch.size)}
+  learn_first, learn = _timed(lambda: programs.learn(lived, seed), repeats)
+  evaluate_first, evaluate = _timed(lambda: count.evaluate(seed), 1)
 
-  def update(step: int = 0) -> types.Metrics:
+  def curriculum_step(step: int = 0) -> types.Metrics:
     step_seed = randomness.fold(seed, step)
     batches = programs.sample(step_seed)
     value = randomness.uniform(step_seed, [cfg.training.num_tasks])
     value = tf.where(value < _SOLVED_SHARE, 1.0, value)
-    return programs.update(batches, (value,), run.coverage[-1:], step_seed)
+    return programs.update(batches, (value,), run.coverage[:, -1], step_seed)
 
-  update_first, _ = _timed(update, 1)
+  update_first, _ = _timed(curriculum_step, 1)
   for step in range(_WARM_UPDATES):
-    _ready(update(step))
-  _, both = _timed(lambda: update(_WARM_UPDATES), repeats)
+    _ready(curriculum_step(step))
+  _, both = _timed(lambda: curriculum_step(_WARM_UPDATES), repeats)
   parts = {
     'collect_ms': collect,
     'learn_ms': learn,
@@ -131,10 +134,10 @@ def measure(num_agents: int, repeats: int) -> dict[str, Any]:
   iteration = collect + learn + both
   first = sample_first + collect_first + learn_first + evaluate_first
   steady = sample + collect + learn + evaluate + both
-  traces = programs.num_traces()
+  traces = [number for number in programs.num_traces() if number]
   return {
     'env_steps_per_second': round(
-      env_only(num_agents=num_agents, repeats=4 * repeats)
+      env_only(env_name, num_agents, repeats=4 * repeats)
     ),
     'rollout_steps_per_second': round(env_steps / collect),
     'training_steps_per_second': round(env_steps / iteration),
@@ -145,7 +148,7 @@ def measure(num_agents: int, repeats: int) -> dict[str, Any]:
     'curriculum_share': round(both / iteration, 4),
     'compile_seconds': round(first + update_first - steady, 1),
     'set_up_seconds': round(set_up, 1),
-    'retraces': sum(traces.values()) - sum(n > 0 for n in traces.values()),
+    'retraces': sum(traces) - len(traces),
     'peak_memory_mb': round(
       resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     ),
@@ -163,13 +166,13 @@ def main() -> None:
   found = {}
   for count in counts:
     try:
-      found[str(count)] = measure(count, _REPEATS.value)
+      found[str(count)] = measure(_ENV.value, count, _REPEATS.value)
     except ValueError as error:
       raise command_line.UsageError(str(error)) from error
   if command_line.JSON.value:
     print(json.dumps(found))
     return
-  print(f'{"simple_spread, n =":28}' + ''.join(f'{c:>14}' for c in found))
+  print(f'{_ENV.value + ", n =":28}' + ''.join(f'{c:>14}' for c in found))
   for name in next(iter(found.values())):
     row = ''.join(f'{found[count][name]:>14,}' for count in found)
     print(f'{name:28}{row}')

@@ -12,11 +12,6 @@ from absl import flags
 
 RUN_DIR = flags.DEFINE_string('run_dir', None, 'Folder of the run.')
 SEED = flags.DEFINE_integer('seed', 0, 'Root of all randomness.', lower_bound=0)
-NUM_AGENTS = flags.DEFINE_integer(
-  'num_agents',
-  None,
-  "Agents in each world; default: the task's own, or as trained.",
-)
 JSON = flags.DEFINE_bool('json', False, 'Print one JSON object.')
 
 USAGE, FAILURE = 2, 1  # Exit codes.

@@ -16,6 +16,7 @@ import numpy as np
 from absl import flags
 
 from vacl_tf import config
+from vacl_tf import presets
 from vacl_tf.launch import command_line
 
 # oneDNN complains about integers, in a line that means nothing to a user.
@@ -38,6 +39,9 @@ from vacl_tf.training import saving
 _SAVED_MODEL = flags.DEFINE_string(
   'saved_model', None, 'Folder of an exported policy, instead of --run_dir.'
 )
+_NUM_AGENTS = flags.DEFINE_list(
+  'num_agents', None, 'Agents in each world, like 4,8,24; default: as trained.'
+)
 _NUM_TASKS = flags.DEFINE_integer('num_tasks', 500, 'Tasks.', lower_bound=2)
 _VIDEO = flags.DEFINE_string('video', None, 'FILE.gif of four episodes.')
 _STOCHASTIC = flags.DEFINE_bool(
@@ -45,6 +49,7 @@ _STOCHASTIC = flags.DEFINE_bool(
 )
 
 _NUM_FILMED = 4
+_VECTORS_AT_ONCE = 100_000  # Keeps a thousand tasks of 100 agents in memory.
 # Keeps these tasks apart from those of training and its evaluations.
 _STREAM = 1_000_003
 
@@ -60,15 +65,14 @@ def _from_checkpoint(
     raise command_line.UsageError(
       f'{run_dir} is not the folder of a run (no config.json that can be read)'
     ) from error
-  world = cfg.environment
-  env = environments.load(world.name, world.num_agents, world.horizon)
-  run = loop.Run(cfg, env)
+  envs = environments.load_all(cfg)
+  run = loop.Run(cfg, envs)
   if not saving.Checkpointer(run, run_dir / 'checkpoints', 1).read_newest():
     raise command_line.UsageError(
       f'{run_dir} has neither saved_model/ nor a whole checkpoint yet'
     )
-  facts = saving.facts(env, cfg)
-  return saving.ExportedPolicy(run.network, env.roles).act, facts
+  facts = saving.facts(envs[-1], cfg)
+  return saving.ExportedPolicy(run.network, envs[-1].roles).act, facts
 
 
 def _load() -> tuple[Callable[..., dict[str, tf.Tensor]], dict[str, Any]]:
@@ -84,11 +88,26 @@ def _load() -> tuple[Callable[..., dict[str, tf.Tensor]], dict[str, Any]]:
   return _from_checkpoint(folder)
 
 
-def _environment(facts: dict[str, Any]) -> base.Environment:
-  """Returns the world that the policy is for, with the wanted count."""
-  num_agents = command_line.NUM_AGENTS.value or facts['num_agents']
+def _counts(facts: dict[str, Any]) -> list[int]:
+  """Returns the numbers of agents that are wanted."""
+  if _NUM_AGENTS.value is None:
+    return [facts['num_agents']]
   try:
-    env = environments.load(facts['env'], num_agents, facts['horizon'])
+    return [int(count) for count in _NUM_AGENTS.value]
+  except ValueError as error:
+    raise command_line.UsageError(
+      f'num_agents={",".join(_NUM_AGENTS.value)} is not a list of numbers; '
+      'give one like 4,8,24'
+    ) from error
+
+
+def _environment(facts: dict[str, Any], num_agents: int) -> base.Environment:
+  """Returns the world that the policy is for, with the wanted count."""
+  is_as_trained = num_agents == facts['num_agents']
+  try:
+    env = environments.load(
+      facts['env'], num_agents, facts['horizon'] if is_as_trained else None
+    )
   except (KeyError, ValueError) as error:
     raise command_line.UsageError(str(error)) from error
   if saving.described(env.roles) != facts['roles']:
@@ -99,13 +118,10 @@ def _environment(facts: dict[str, Any]) -> base.Environment:
   return env
 
 
-def _play(
-  act: Callable[..., dict[str, tf.Tensor]],
-  env: base.Environment,
-  num_tasks: int,
-  seed: types.Seed,
-) -> tuple[types.State, np.ndarray]:
-  """Returns states [T, B, ...] and progress [T, B] of fresh target tasks."""
+def _as_act(
+  act: Callable[..., dict[str, tf.Tensor]], env: base.Environment
+) -> rollout.Act:
+  """Returns an exported policy as one that `rollout` can play."""
   is_greedy = tf.constant(not _STOCHASTIC.value)
   actions = [saving.prefix(env.roles, role) + 'action' for role in env.roles]
 
@@ -116,27 +132,82 @@ def _play(
     found = act(seed=seed, greedy=is_greedy, **named)
     return tuple(found[name] for name in actions)
 
-  draw, run = randomness.split(seed, 2)
-  phi = env.task_space.sample_target(num_tasks, draw)
-  play = tf.function(lambda: rollout.play(choose, env, phi, run))
-  states, progress = play()
-  return states, progress.numpy()
+  return choose
 
 
-def _film(env: base.Environment, states: types.State, path: str) -> str:
-  """Writes a video of the first few tasks; returns where it is."""
-  scenes = []
+def _judge(
+  act: rollout.Act, env: base.Environment, facts: dict[str, Any]
+) -> dict[str, Any]:
+  """Returns what is found on fresh target tasks, by name."""
+  horizons = presets.judged_horizons(env.name, env.task_space.count)
+  judged, env.horizon = env.horizon, max(env.horizon, *horizons)
+  block = max(_VECTORS_AT_ONCE // env.num_vectors, 1)
+  seed = _seed()
+  play = tf.function(
+    lambda: evaluation.evaluate(act, env, _NUM_TASKS.value, seed, block)
+  )
+  progress, env.horizon = play().numpy(), judged
+  value = {
+    steps: evaluation.estimate(np.asarray(rollout.task_value(progress[:steps])))
+    for steps in (judged, *horizons)
+  }
+  success = evaluation.estimate(
+    np.asarray(rollout.is_success(progress[:judged]), np.float32)
+  )
+  return {
+    'env': env.name,
+    'num_agents': env.task_space.count,
+    'trained_with': facts['num_agents'],
+    'num_tasks': _NUM_TASKS.value,
+    'horizon': judged,
+    'seed': command_line.SEED.value,
+    'policy': 'stochastic' if _STOCHASTIC.value else 'greedy',
+    'coverage': value[judged]._asdict(),
+    'success': success._asdict(),
+    'coverage_after': {
+      str(steps): value[steps].mean for steps in sorted(value)
+    },
+  }
+
+
+def _seed() -> types.Seed:
+  return randomness.fold(randomness.root(command_line.SEED.value), _STREAM)
+
+
+def _film(act: rollout.Act, env: base.Environment, path: str) -> str:
+  """Writes a video of a few tasks; returns where it is."""
+  draw, run = randomness.split(_seed(), 2)
+  phi = env.task_space.sample_target(_NUM_FILMED, draw)
+  states, _ = tf.function(lambda: rollout.play(act, env, phi, run))()
+  frames = []
   for t in range(env.horizon):
-    few = tf.nest.map_structure(lambda x, t=t: x[t, :_NUM_FILMED], states)
-    scenes.append(env.draw(few))
-  frames = [
-    rendering.tile([rendering.render(scene) for scene in worlds])
-    for worlds in scenes
-  ]
+    scenes = env.draw(tf.nest.map_structure(lambda x, t=t: x[t], states))
+    frames.append(rendering.tile([rendering.render(x) for x in scenes]))
   try:
     return str(rendering.write_video(frames, command_line.folder(path)))
   except (OSError, ValueError) as error:
     raise command_line.UsageError(f'video={path}: {error}') from error
+
+
+def _print(found: list[dict[str, Any]]) -> None:
+  """Prints a line for each number of agents."""
+  first = found[0]
+  print(
+    f'{first["env"]}, {first["policy"]} policy trained with '
+    f'{first["trained_with"]} agents, {first["num_tasks"]} target tasks each'
+  )
+  print('agents  steps  coverage                 success rate')
+  for row in found:
+    coverage = evaluation.Estimate(**row['coverage'])
+    success = evaluation.Estimate(**row['success'])
+    line = f'{row["num_agents"]:6}  {row["horizon"]:5}  {coverage}  {success}'
+    others = [
+      f'{mean:.4f} after {steps}'
+      for steps, mean in row['coverage_after'].items()
+      if int(steps) != row['horizon']
+    ]
+    print('  '.join([line, *others]))
+  print('(means over tasks with their 95 % interval over tasks, one policy)')
 
 
 def main() -> int:
@@ -145,37 +216,16 @@ def main() -> int:
     act, facts = _load()
   except saving.UnusableError as error:
     raise command_line.UsageError(str(error)) from error
-  env = _environment(facts)
-  seed = randomness.fold(randomness.root(command_line.SEED.value), _STREAM)
-  states, progress = _play(act, env, _NUM_TASKS.value, seed)
-  coverage = evaluation.estimate(np.asarray(rollout.task_value(progress)))
-  success = evaluation.estimate(
-    np.asarray(rollout.is_success(progress), np.float32)
-  )
-  found = {
-    'env': env.name,
-    'num_agents': env.task_space.count,
-    'trained_with': facts['num_agents'],
-    'num_tasks': _NUM_TASKS.value,
-    'horizon': env.horizon,
-    'seed': command_line.SEED.value,
-    'policy': 'stochastic' if _STOCHASTIC.value else 'greedy',
-    'coverage': coverage._asdict(),
-    'success': success._asdict(),
-  }
-  if command_line.JSON.value:
-    print(json.dumps(found))
+  envs = [_environment(facts, count) for count in _counts(facts)]
+  found = [_judge(_as_act(act, env), env, facts) for env in envs]
+  if not command_line.JSON.value:
+    _print(found)
+  elif len(found) == 1:
+    print(json.dumps(found[0]))
   else:
-    print(
-      f'{env.name}, {env.task_space.count} agents (trained with '
-      f'{facts["num_agents"]}), {found["policy"]} policy, '
-      f'{_NUM_TASKS.value} target tasks of {env.horizon} steps'
-    )
-    print(f'  coverage      {coverage}')
-    print(f'  success rate  {success}')
-    print('  (mean over tasks with its 95 % interval over tasks, one policy)')
+    print(json.dumps({row['num_agents']: row for row in found}))
   if _VIDEO.value:
-    path = _film(env, states, _VIDEO.value)
+    path = _film(_as_act(act, envs[-1]), envs[-1], _VIDEO.value)
     # Standard output is JSON's alone.
     output = sys.stderr if command_line.JSON.value else sys.stdout
     print(f'video: {path}', file=output)

@@ -35,7 +35,15 @@ from vacl_tf.training import saving
 
 _ENV = flags.DEFINE_string('env', 'simple_spread', 'Which world.')
 _PRESET = flags.DEFINE_string('preset', 'default', 'default or paper.')
-_CURRICULUM = flags.DEFINE_string('curriculum', None, 'vacl or uniform.')
+_NUM_AGENTS = flags.DEFINE_integer(
+  'num_agents', None, "Agents to master; default: the task's own number."
+)
+_ENTITY_COUNTS = flags.DEFINE_string(
+  'entity_counts', None, 'Numbers of entities on the way there, like 4,8,16.'
+)
+_CURRICULUM = flags.DEFINE_string(
+  'curriculum', None, f'One of {", ".join(curriculum.NAMES)}.'
+)
 
 
 def _define(prefix: str, node: Any) -> dict[str, flags.FlagHolder]:
@@ -69,9 +77,10 @@ def make_config() -> config.Config:
   try:
     cfg = presets.make(
       env=_ENV.value,
-      num_agents=command_line.NUM_AGENTS.value,
+      num_agents=_NUM_AGENTS.value,
       preset=_PRESET.value,
       curriculum=_CURRICULUM.value,
+      entity_counts=_ENTITY_COUNTS.value,
       seed=command_line.SEED.value,
     )
     cfg = config.replace(cfg, _given(_CONFIG))
@@ -175,12 +184,12 @@ def _log_everywhere(
 def _train(
   cfg: config.Config,
   length: config.RunLength,
-  env: base.Environment,
+  envs: tuple[base.Environment, ...],
   path: pathlib.Path,
 ) -> int:
   """Trains or resumes in a run directory; returns the exit code."""
   signals = _Signals()
-  run = loop.Run(cfg, env)
+  run = loop.Run(cfg, envs)
   checkpointer = saving.Checkpointer(
     run, path / 'checkpoints', length.num_checkpoints
   )
@@ -208,7 +217,7 @@ def _train(
   try:
     is_done = loop.train(
       run,
-      loop.Programs(run, env, cfg),
+      loop.Programs(run, envs, cfg),
       cfg,
       length,
       log=_log_everywhere(outputs, snapshot),
@@ -219,7 +228,7 @@ def _train(
   finally:
     for output in outputs:
       output.close()
-  saving.export(run.network, env, cfg, path / 'saved_model')
+  saving.export(run.network, envs[-1], cfg, path / 'saved_model')
   if not is_done:
     print(f'Stopped and saved in {path}; the same command goes on.')
     return 128 + signals.number
@@ -232,7 +241,7 @@ def _train(
 
 
 def _summary(run: loop.Run) -> str:
-  coverage = float(run.coverage[-1])
+  coverage = float(run.coverage[-1, -1])
   seen = '' if coverage != coverage else f', coverage {coverage:.3f}'
   return (
     f'iteration {int(run.iteration)}, {int(run.env_steps):,} env steps, '
@@ -244,14 +253,13 @@ def main() -> int:
   """Trains as the flags say; returns the exit code."""
   cfg = make_config()
   length = make_length(cfg)
-  world = cfg.environment
   try:
-    env = environments.load(world.name, world.num_agents, world.horizon)
+    envs = environments.load_all(cfg)
   except ValueError as error:
     raise command_line.UsageError(str(error)) from error
   path = open_run_dir(cfg)
   try:
-    return _train(cfg, length, env, path)
+    return _train(cfg, length, envs, path)
   except saving.UnusableError as error:
     raise command_line.UsageError(str(error)) from error
   except loop.DivergedError as error:

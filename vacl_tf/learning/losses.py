@@ -35,12 +35,6 @@ def generalized_advantages(
   )
 
 
-def normalized(x: tf.Tensor) -> tf.Tensor:
-  """Returns x with mean 0 and standard deviation 1 over all its elements."""
-  mean, variance = tf.nn.moments(x, list(range(x.shape.rank)))
-  return (x - mean) / (tf.sqrt(variance) + 1e-5)
-
-
 def clipped_policy_loss(
   ratio: tf.Tensor, advantage: tf.Tensor, clip: float
 ) -> tf.Tensor:

@@ -46,11 +46,6 @@ class AdvantagesTest(parameterized.TestCase, tf.test.TestCase):
       )
       self.assertAllClose(found, [[advantage]])
 
-  def test_normalized(self):
-    x = tf.constant([[1.0, 2.0], [3.0, 6.0]])
-    want = (x - 3.0) / (np.sqrt(3.5) + 1e-5)
-    self.assertAllClose(losses.normalized(x), want)
-
 
 class PolicyLossTest(parameterized.TestCase, tf.test.TestCase):
   @parameterized.parameters(

@@ -5,10 +5,13 @@
 The gradient of a minibatch is summed over chunks small enough for their
 activations to stay in the cache; the sum is exact, so the chunk size is not a
 hyper-parameter. Worlds are stored as states, and each chunk observes anew.
+
+An iteration may have worlds of several entity counts. Each count's share of a
+minibatch adds its sums to those of the others, and then one step is made.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import sonnet as snt
 import tensorflow as tf
@@ -17,15 +20,14 @@ import tensorflow_probability as tfp
 from vacl_tf import config
 from vacl_tf import randomness
 from vacl_tf import types
+from vacl_tf.learning import chunks
 from vacl_tf.learning import losses
 from vacl_tf.learning import value_normalizer
 
 Observe = Callable[[types.State], types.Observations]
-Gradients = list[tf.Tensor]
-Loop = Any  # What a loop carries from one turn to the next.
 
 _LOSS_METRICS = ('policy_loss', 'value_loss', 'entropy', 'kl', 'clip_fraction')
-_STEP_METRICS = (
+STEP_METRICS = (
   *_LOSS_METRICS,
   'policy_gradient_norm',
   'value_gradient_norm',
@@ -52,29 +54,38 @@ class Samples(NamedTuple):
   action: types.Actions
   log_prob: tuple[tf.Tensor, ...]
   acting_value: tuple[tf.Tensor, ...]  # As the network said it: normalised.
-  advantage: tuple[tf.Tensor, ...]
-  target: tuple[tf.Tensor, ...]  # Normalised returns.
+  advantage: tuple[tf.Tensor, ...]  # Not normalised yet.
+  returns: tuple[tf.Tensor, ...]
+
+
+class Sums(NamedTuple):
+  """Over the agent-samples of an iteration, [roles]."""
+
+  number: tf.Tensor
+  advantage: tf.Tensor
+  square_advantage: tf.Tensor
+  returns: tf.Tensor
+  square_returns: tf.Tensor
+  reward: tf.Tensor
+
+
+class Scale(NamedTuple):
+  """Moments of the advantages of an iteration, [roles]."""
+
+  mean: tf.Tensor
+  deviation: tf.Tensor
 
 
 class Learner(tf.Module):
-  """Improves policy and value on a trajectory (L1 of the paper's bound)."""
+  """Improves policy and value (L1 of the paper's bound).
 
-  def __init__(
-    self,
-    network: Network,
-    cfg: config.PpoConfig,
-    reduce: Callable[[Gradients], Gradients] = lambda gradients: gradients,
-  ) -> None:
-    """Creates optimisers and their slots.
+  Pure steps that `update.Update` puts together.
+  """
 
-    Args:
-      network: whose policy and value to improve.
-      cfg: all constants.
-      reduce: combines the gradients of several workers.
-    """
+  def __init__(self, network: Network, cfg: config.PpoConfig) -> None:
+    """Creates optimisers and their slots."""
     super().__init__(name='learner')
-    self._config = cfg
-    self._reduce = reduce
+    self.config = cfg
     self._network = network
     self._parts = [
       tuple(variable for module in modules for variable in module.variables)
@@ -93,136 +104,171 @@ class Learner(tf.Module):
       cfg.value_decay, cfg.normalize_value
     )
 
-  def learn(
+  def prepare(
     self,
     trajectory: types.Trajectory,
+    size: tf.Tensor,
+    block: int,
     observe: Observe,
     is_terminal: bool,
-    seed: types.Seed,
-  ) -> types.Metrics:
-    """Makes num_epochs passes over the trajectory.
+  ) -> tuple[Samples, Sums]:
+    """Returns samples with advantages and returns, and their sums.
 
     Args:
-      trajectory: whole episodes.
+      trajectory: whole episodes of B worlds.
+      size: [] int32 the worlds that count, a multiple of `block`.
+      block: worlds that are looked at together.
       observe: state to observations.
       is_terminal: whether the last step of an episode ends the world.
-      seed: of the order of samples.
 
     Returns:
-      Means over all steps of the losses and of what tells their health.
+      Samples [T * B], the world being the faster index, and their sums over
+      the worlds that count.
     """
-    cfg = self._config
-    samples, prepared = self._prepare(trajectory, observe, is_terminal)
-    packed, unpack = _pack(samples)
-    rows = packed.shape[0]
-    agents = sum(action.shape[2] for action in trajectory.action)
-    rows_per_step = rows // cfg.num_minibatches
-    per_chunk = chunk_rows(rows_per_step, cfg.chunk_agent_samples // agents)
-    chunks = rows_per_step // per_chunk
-
-    def epoch(index: tf.Tensor, totals: types.Metrics) -> types.Metrics:
-      order = randomness.permutation(randomness.fold(seed, index), rows)
-
-      def step(minibatch: tf.Tensor, totals: types.Metrics) -> types.Metrics:
-        def chunk(k: tf.Tensor) -> Samples:
-          begin = (minibatch * chunks + k) * per_chunk
-          chosen = tf.slice(order, [begin], [per_chunk])
-          return unpack(tf.gather(packed, chosen))
-
-        return _add(totals, self._step(chunk, chunks, observe))
-
-      return _repeat(cfg.num_minibatches, step, totals)
-
-    zeros = {name: tf.constant(0.0) for name in _STEP_METRICS}
-    totals = _repeat(cfg.num_epochs, epoch, zeros)
-    steps = cfg.num_epochs * cfg.num_minibatches
-    return prepared | {name: total / steps for name, total in totals.items()}
-
-  def _prepare(
-    self, trajectory: types.Trajectory, observe: Observe, is_terminal: bool
-  ) -> tuple[Samples, types.Metrics]:
-    """Returns samples [T * B, ...] with advantages and targets."""
-    cfg, normalizer = self._config, self.normalizer
-    # Step by step: the activations of all steps at once would fill memory.
-    acting = tf.map_fn(
-      lambda state: self._network.value(observe(state)),
-      trajectory.state,
-      fn_output_signature=tuple(tf.float32 for _ in trajectory.action),
-    )
-    advantages, returns = [], []
+    cfg = self.config
+    acting = self._acting_values(trajectory.state, size, block, observe)
+    advantages, returns, sums = [], [], []
     for reward, bonus, value in zip(
       trajectory.reward, trajectory.bonus, acting, strict=True
     ):
-      value = normalizer.denormalize(value)
-      advantage = losses.generalized_advantages(
-        reward + bonus, value, cfg.discount, cfg.trace_decay, is_terminal
+      value = self.normalizer.denormalize(value)
+      advantages.append(
+        losses.generalized_advantages(
+          reward + bonus, value, cfg.discount, cfg.trace_decay, is_terminal
+        )
       )
-      advantages.append(advantage)
-      returns.append(advantage + value[:-1])
-    metrics = {
-      'return_mean': tf.reduce_mean(tf.concat(returns, -1)),
-      'reward_mean': tf.reduce_mean(tf.concat(trajectory.reward, -1)),
-    }
-    normalizer.update(tf.concat(returns, -1))
+      returns.append(advantages[-1] + value[:-1])
+      sums.append(_sums(advantages[-1], returns[-1], reward, size))
     samples = Samples(
       state=tf.nest.map_structure(lambda x: x[:-1], trajectory.state),
       action=trajectory.action,
       log_prob=trajectory.log_prob,
       acting_value=tuple(value[:-1] for value in acting),
-      advantage=tuple(losses.normalized(x) for x in advantages),
-      target=tuple(normalizer.normalize(x) for x in returns),
+      advantage=tuple(advantages),
+      returns=tuple(returns),
     )
     rows = trajectory.progress.shape[0] * trajectory.progress.shape[1]
     flat = tf.nest.map_structure(
       lambda x: tf.reshape(x, [rows, *x.shape[2:]]), samples
     )
-    return flat, metrics
+    return flat, Sums(*map(tf.stack, zip(*sums, strict=True)))
 
-  def _step(
+  def _acting_values(
+    self, states: types.State, size: tf.Tensor, block: int, observe: Observe
+  ) -> tuple[tf.Tensor, ...]:
+    """Returns values [T + 1, B, n] per role of states [T + 1, B, ...]."""
+    roles = tuple(tf.float32 for _ in self._network.values)
+
+    def of_block(begin: tf.Tensor) -> tuple[tf.Tensor, ...]:
+      # Step by step: the activations of all steps at once would fill memory.
+      return tf.map_fn(
+        lambda state: self._network.value(observe(state)),
+        chunks.worlds(states, begin, block),
+        fn_output_signature=roles,
+      )
+
+    num_worlds = tf.nest.flatten(states)[0].shape[1]
+    return chunks.over_worlds(of_block, num_worlds, block, size)
+
+  def combine(self, sums: Sums) -> tuple[Scale, types.Metrics]:
+    """Takes the sums of an iteration into account.
+
+    Args:
+      sums: over all samples, of all entity counts.
+
+    Returns:
+      How to normalise the advantages, and metrics.
+    """
+    number = tf.reduce_sum(sums.number)
+    mean = tf.reduce_sum(sums.returns) / number
+    self.normalizer.update(mean, tf.reduce_sum(sums.square_returns) / number)
+    advantage = sums.advantage / sums.number
+    variance = sums.square_advantage / sums.number - advantage * advantage
+    metrics = {
+      'return_mean': mean,
+      'reward_mean': tf.reduce_sum(sums.reward) / number,
+    }
+    return Scale(advantage, tf.sqrt(tf.maximum(variance, 0.0))), metrics
+
+  def gradient(
     self,
-    chunk: Callable[[tf.Tensor], Samples],
-    num_chunks: int,
+    samples: Samples,
+    order: tf.Tensor,
+    num_rows: tf.Tensor,
+    minibatch: tf.Tensor,
+    rows_per_chunk: int,
+    scale: Scale,
     observe: Observe,
-  ) -> types.Metrics:
-    """Makes one Adam step on the mean gradient of num_chunks chunks."""
-    parts = self._parts
-    variables = [variable for part in parts for variable in part]
+  ) -> tf.Tensor:
+    """Returns the sums over one minibatch's samples of one entity count.
 
-    def accumulate(
-      k: tf.Tensor, total: tuple[Gradients, types.Metrics]
-    ) -> tuple[Gradients, types.Metrics]:
+    Args:
+      samples: leaves [rows, ...].
+      order: int32 [rows], those that count first.
+      num_rows: [] int32 how many rows count.
+      minibatch: [] int32 which of the config's num_minibatches.
+      rows_per_chunk: a divisor of any minibatch.
+      scale: of the advantages.
+      observe: state to observations.
+
+    Returns:
+      One vector, for `apply`: gradients, metrics, number of agent-samples.
+    """
+    variables = [variable for part in self._parts for variable in part]
+    num_agents = sum(action.shape[1] for action in samples.action)
+    rows = num_rows // self.config.num_minibatches
+
+    def accumulate(k: tf.Tensor, total: tf.Tensor) -> tf.Tensor:
+      begin = minibatch * rows + k * rows_per_chunk
+      chosen = tf.slice(order, [begin], [rows_per_chunk])
+      chunk = tf.nest.map_structure(lambda x: tf.gather(x, chosen), samples)
       with tf.GradientTape() as tape:
-        loss, metrics = self._loss(chunk(k), observe)
+        loss, metrics = self._loss(chunk, scale, observe)
       gradients = tape.gradient(loss, variables)
-      summed = [x + y for x, y in zip(total[0], gradients, strict=True)]
-      return summed, _add(total[1], metrics)
+      found = [tf.reshape(x, [-1]) for x in gradients]
+      found.append(tf.stack([metrics[name] for name in _LOSS_METRICS]))
+      return total + tf.concat(found, 0)
 
-    nothing = (
-      [tf.zeros_like(variable) for variable in variables],
-      {name: tf.constant(0.0) for name in _LOSS_METRICS},
-    )
-    gradients, metrics = _repeat(num_chunks, accumulate, nothing)
-    scale = self._config.gradient_scale / num_chunks
-    gradients = self._reduce([scale * gradient for gradient in gradients])
-    metrics = {name: total / num_chunks for name, total in metrics.items()}
-    for name, optimizer, part in zip(
-      ('policy', 'value'), self.optimizers, parts, strict=True
-    ):
-      mine, gradients = gradients[: len(part)], gradients[len(part) :]
-      norm = tf.linalg.global_norm(mine)
-      metrics[f'{name}_gradient_norm'] = norm
-      if self._config.max_gradient_norm:
+    size = sum(tf.size(x) for x in variables) + len(_LOSS_METRICS)
+    num_chunks = rows // rows_per_chunk
+    total = chunks.repeat(num_chunks, accumulate, tf.zeros([size]))
+    samples_per_chunk = float(rows_per_chunk * num_agents)
+    number = tf.cast(num_chunks, tf.float32) * samples_per_chunk
+    return tf.concat([samples_per_chunk * total, [number]], 0)
+
+  def apply(self, total: tf.Tensor) -> tf.Tensor:
+    """Makes one step on the mean gradient.
+
+    Args:
+      total: what `gradient` returned, summed over entity counts.
+
+    Returns:
+      The STEP_METRICS, as a vector.
+    """
+    cfg = self.config
+    mean = total[:-1] / total[-1]
+    sizes = [tf.size(x) for part in self._parts for x in part]
+    *gradients, metrics = tf.split(mean, [*sizes, len(_LOSS_METRICS)])
+    norms = []
+    for optimizer, part in zip(self.optimizers, self._parts, strict=True):
+      flat, gradients = gradients[: len(part)], gradients[len(part) :]
+      mine = [
+        cfg.gradient_scale * tf.reshape(x, variable.shape)
+        for x, variable in zip(flat, part, strict=True)
+      ]
+      norms.append(tf.linalg.global_norm(mine))
+      if cfg.max_gradient_norm:
         mine, _ = tf.clip_by_global_norm(
-          mine, self._config.max_gradient_norm, norm
+          mine, cfg.max_gradient_norm, norms[-1]
         )
       optimizer.apply(mine, part)
-    return metrics
+    return tf.concat([metrics, tf.stack(norms)], 0)
 
   def _loss(
-    self, samples: Samples, observe: Observe
+    self, samples: Samples, scale: Scale, observe: Observe
   ) -> tuple[tf.Tensor, types.Metrics]:
-    """Returns the loss, summed over roles, and metrics, averaged over them."""
-    cfg = self._config
+    """Returns the mean loss of samples, summed over roles, and mean metrics."""
+    cfg = self.config
     observations = observe(samples.state)
     logits = self._network.logits(observations)
     values = self._network.value(observations)
@@ -234,13 +280,14 @@ class Learner(tf.Module):
         distribution.log_prob(samples.action[role]) - samples.log_prob[role]
       )
       ratio = tf.exp(log_ratio)
+      advantage = samples.advantage[role] - scale.mean[role]
       policy_loss = losses.clipped_policy_loss(
-        ratio, samples.advantage[role], cfg.clip
+        ratio, advantage / (scale.deviation[role] + 1e-5), cfg.clip
       )
       value_loss = losses.clipped_value_loss(
         values[role],
         samples.acting_value[role],
-        samples.target[role],
+        self.normalizer.normalize(samples.returns[role]),
         cfg.value_clip,
         cfg.huber_delta,
       )
@@ -254,51 +301,34 @@ class Learner(tf.Module):
       found = {name: tf.reduce_mean(x) for name, x in found.items()}
       total += found['policy_loss'] + cfg.value_cost * found['value_loss']
       total -= cfg.entropy_cost * found['entropy']
-      metrics = _add(metrics, found)
+      metrics = {name: metrics[name] + x for name, x in found.items()}
     return total, {name: x / len(logits) for name, x in metrics.items()}
 
 
-def chunk_rows(rows: int, at_most: int) -> int:
-  """Returns the largest divisor of `rows` that is not above `at_most`."""
-  return max(k for k in range(1, max(at_most, 1) + 1) if rows % k == 0)
+def order(
+  seed: types.Seed, num_steps: int, num_worlds: int, size: tf.Tensor
+) -> tf.Tensor:
+  """Returns the rows [T * B] of worlds below `size` in random order first."""
+  rows = tf.range(num_steps * num_worlds)
+  score = randomness.uniform(seed, [num_steps * num_worlds])
+  return tf.argsort(tf.where(rows % num_worlds < size, score, 2.0))
 
 
-def _add(one: types.Metrics, other: types.Metrics) -> types.Metrics:
-  return {name: one[name] + other[name] for name in one}
+def _sums(
+  advantage: tf.Tensor, returns: tf.Tensor, reward: tf.Tensor, size: tf.Tensor
+) -> Sums:
+  """Returns sums over the worlds below `size` of [T, B, n]."""
+  steps, num_worlds, num_agents = advantage.shape
+  counts = tf.cast(tf.range(num_worlds) < size, tf.float32)[:, None]
 
+  def total(x: tf.Tensor) -> tf.Tensor:
+    return tf.reduce_sum(counts * x)
 
-def _repeat(
-  times: int, body: Callable[[tf.Tensor, Loop], Loop], carried: Loop
-) -> Loop:
-  """Returns `carried` after body(0, .) ... body(times - 1, .), in a graph."""
-  return tf.while_loop(
-    lambda index, _: index < times,
-    lambda index, loop: (index + 1, body(index, loop)),
-    (tf.constant(0), carried),
-  )[1]
-
-
-def _pack(
-  samples: Samples,
-) -> tuple[tf.Tensor, Callable[[tf.Tensor], Samples]]:
-  """Returns samples as one matrix [rows, width], and the way back.
-
-  Shuffling then is one gather of whole rows. Integers survive as floats:
-  they are action indices, far below 2^24.
-  """
-  leaves = tf.nest.flatten(samples)
-  rows = leaves[0].shape[0]
-  columns = [
-    tf.cast(tf.reshape(leaf, [rows, -1]), tf.float32) for leaf in leaves
-  ]
-  sizes = [column.shape[1] for column in columns]
-
-  def unpack(packed: tf.Tensor) -> Samples:
-    parts = tf.split(packed, sizes, 1)
-    restored = [
-      tf.cast(tf.reshape(part, [packed.shape[0], *leaf.shape[1:]]), leaf.dtype)
-      for part, leaf in zip(parts, leaves, strict=True)
-    ]
-    return tf.nest.pack_sequence_as(samples, restored)
-
-  return tf.concat(columns, 1), unpack
+  return Sums(
+    number=float(steps * num_agents) * tf.cast(size, tf.float32),
+    advantage=total(advantage),
+    square_advantage=total(advantage * advantage),
+    returns=total(returns),
+    square_returns=total(returns * returns),
+    reward=total(reward),
+  )

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The learner on a tiny trajectory, against its definition written out."""
+"""An update on tiny trajectories, against its definition written out."""
 
 import dataclasses
 
@@ -12,6 +12,7 @@ from vacl_tf import config
 from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.learning import ppo
+from vacl_tf.learning import update
 from vacl_tf.networks import policy_value
 from vacl_tf.testing import fakes
 
@@ -98,20 +99,49 @@ def _literal_gradients(network, trajectory, cfg) -> list[tf.Tensor]:
   return tape.gradient(loss, variables)
 
 
-class LearnerTest(parameterized.TestCase, tf.test.TestCase):
-  def _learn(self, trajectory=None, network=None, is_terminal=False, **changes):
+def _compiled(function):
+  # Steps stay outside of graphs, where they can be seen.
+  if function.__name__ == 'apply':
+    return function
+  return tf.function(function, autograph=False)
+
+
+def _update(learner, trajectory, is_terminal=False, sizes=(_TASKS,)):
+  """Updates on as many copies of the trajectory as there are sizes."""
+  env = fakes.LineWorld(_STEPS)
+  env.is_terminal = is_terminal
+  improve = update.Update(learner, [env] * len(sizes), 2, _compiled)
+  experiences = {
+    count: update.Experience(trajectory, tf.constant(size))
+    for count, size in enumerate(sizes)
+  }
+  return improve(experiences, _SEED)
+
+
+class _Case(parameterized.TestCase, tf.test.TestCase):
+  def _learn(
+    self,
+    trajectory=None,
+    network=None,
+    is_terminal=False,
+    sizes=(_TASKS,),
+    **changes,
+  ):
     """Returns network, gradients of each step, metrics and learner."""
     network = network or _network()
     trajectory = trajectory or _trajectory(network)
-    seen = []
+    learner = ppo.Learner(network, dataclasses.replace(_PLAIN, **changes))
+    parts = []
+    for optimizer in learner.optimizers:
+      apply = optimizer.apply
 
-    def reduce(gradients):
-      seen.append(gradients)
-      return gradients
+      def note(gradients, variables, apply=apply):
+        parts.append(gradients)
+        apply(gradients, variables)
 
-    cfg = dataclasses.replace(_PLAIN, **changes)
-    learner = ppo.Learner(network, cfg, reduce)
-    metrics = learner.learn(trajectory, _ENV.observe, is_terminal, _SEED)
+      optimizer.apply = note
+    metrics = _update(learner, trajectory, is_terminal, sizes)
+    seen = [x + y for x, y in zip(parts[::2], parts[1::2], strict=True)]
     return network, seen, metrics, learner
 
   def assertSameGradients(self, found, expected, scale=1.0):
@@ -119,6 +149,8 @@ class LearnerTest(parameterized.TestCase, tf.test.TestCase):
     for x, y in zip(found, expected, strict=True):
       self.assertAllClose(x, scale * y, 1e-4, 1e-5)
 
+
+class UpdateTest(_Case):
   def test_gradient_equals_the_literal_one(self):
     network = _network()
     trajectory = _trajectory(network)
@@ -129,7 +161,7 @@ class LearnerTest(parameterized.TestCase, tf.test.TestCase):
 
   def test_chunk_size_does_not_change_the_step(self):
     network, whole, _, _ = self._learn(num_minibatches=2)
-    chunked = self._learn(num_minibatches=2, chunk_agent_samples=9)
+    chunked = self._learn(num_minibatches=2, chunk_vectors=32)
     self.assertSameGradients(chunked[1][0], whole[0])
     for x, y in zip(network.variables, chunked[0].variables, strict=True):
       self.assertAllClose(x, y, 1e-5, 1e-5)
@@ -153,7 +185,8 @@ class LearnerTest(parameterized.TestCase, tf.test.TestCase):
     self.assertSameGradients(scaled, plain, 3.0)
 
   def test_each_networks_gradient_is_bounded(self):
-    _, [whole], metrics, learner = self._learn(max_gradient_norm=0.01)
+    _, [whole], _, _ = self._learn()
+    _, _, metrics, learner = self._learn(max_gradient_norm=0.01)
     for name, optimizer in zip(
       ('policy', 'value'), learner.optimizers, strict=True
     ):
@@ -230,22 +263,57 @@ class LearnerTest(parameterized.TestCase, tf.test.TestCase):
       return float(np.mean((value - target) ** 2))
 
     before = error()
-    learner.learn(trajectory, _ENV.observe, False, _SEED)
+    _update(learner, trajectory)
     self.assertLess(error(), 0.5 * before)
 
 
-class ChunkRowsTest(parameterized.TestCase, tf.test.TestCase):
-  @parameterized.parameters(
-    (12, 100, 12),
-    (12, 12, 12),
-    (12, 5, 4),
-    (7, 6, 1),
-    (2500, 250, 250),
-    (2500, 249, 125),
-    (12, 0, 1),
-  )
-  def test_largest_divisor_within_the_bound(self, rows, at_most, found):
-    self.assertEqual(ppo.chunk_rows(rows, at_most), found)
+class CountsTest(_Case):
+  """Worlds of several entity counts in one update."""
+
+  def test_worlds_beyond_the_size_do_not_count(self):
+    network = _network()
+    trajectory = _trajectory(network)
+    few = tf.nest.map_structure(lambda x: x[:, :4], trajectory)
+    _, [found], metrics, _ = self._learn(trajectory, network, sizes=(4,))
+    _, [want], few_metrics, _ = self._learn(few, _network(), sizes=(4,))
+    self.assertSameGradients(found, want)
+    self.assertAllClose(metrics, few_metrics, 1e-4)
+
+  def test_two_counts_with_the_same_worlds_are_one(self):
+    _, [one], metrics, _ = self._learn()
+    _, [two], both_metrics, _ = self._learn(sizes=(6, 6))
+    self.assertSameGradients(two, one)
+    self.assertAllClose(metrics, both_metrics, 1e-4, 1e-6)
+
+  def test_counts_weigh_by_their_agent_samples(self):
+    network = _network()
+    trajectory = _trajectory(network)
+    literal = _literal_gradients(network, trajectory, _PLAIN)
+    halves = [
+      tf.nest.map_structure(lambda x, s=s: x[:, s], trajectory)
+      for s in (slice(0, 2), slice(2, 6))
+    ]
+    learner = ppo.Learner(network, _PLAIN)
+    improve = update.Update(learner, [_ENV, _ENV], 2, _compiled)
+    improve(
+      {
+        index: update.Experience(half, tf.constant(half.progress.shape[1]))
+        for index, half in enumerate(halves)
+      },
+      _SEED,
+    )
+    # After one step the first moment is a tenth of the gradient.
+    moments = [10.0 * m for x in learner.optimizers for m in x.m]
+    self.assertSameGradients(moments, literal)
+
+
+class OrderTest(parameterized.TestCase, tf.test.TestCase):
+  @parameterized.parameters(1, 3, 5)
+  def test_rows_that_count_come_first_each_once(self, size):
+    order = ppo.order(_SEED, 4, 5, tf.constant(size)).numpy()
+    self.assertAllEqual(np.sort(order), np.arange(20))
+    self.assertAllEqual(order[: 4 * size] % 5 < size, np.ones(4 * size, bool))
+    self.assertNotAllEqual(order[: 4 * size], np.sort(order[: 4 * size]))
 
 
 if __name__ == '__main__':

@@ -19,11 +19,10 @@ class ValueNormalizer(tf.Module):
     self._square = tf.Variable(0.0, trainable=False, name='square')
     self._weight = tf.Variable(0.0, trainable=False, name='weight')
 
-  def update(self, returns: tf.Tensor) -> None:
-    """Takes the returns of an iteration into account."""
+  def update(self, mean: tf.Tensor, square: tf.Tensor) -> None:
+    """Takes mean and mean square of an iteration's returns into account."""
     rate = 1.0 - self._decay
-    self._mean.assign_add(rate * (tf.reduce_mean(returns) - self._mean))
-    square = tf.reduce_mean(returns * returns)
+    self._mean.assign_add(rate * (mean - self._mean))
     self._square.assign_add(rate * (square - self._square))
     self._weight.assign_add(rate * (1.0 - self._weight))
 

@@ -162,7 +162,7 @@ class FakeCurriculum(curriculum_base.Curriculum):
     self.num_faults = tf.Variable(0)
 
   def sample(
-    self, num_tasks: int, seed: types.Seed
+    self, num_tasks: int, seed: types.Seed, size: tf.Tensor | None = None
   ) -> tuple[types.TaskBatch, ...]:
     if num_tasks != self._num_tasks:
       raise ValueError(
@@ -171,7 +171,7 @@ class FakeCurriculum(curriculum_base.Curriculum):
     phi = self._space.sample_uniform(num_tasks, seed)
     self._phi.assign(phi)
     self.num_samples.assign_add(1)
-    return (curriculum_base.fresh_batch(self._space, phi),)
+    return (curriculum_base.fresh_batch(self._space, phi, size),)
 
   def update(
     self,

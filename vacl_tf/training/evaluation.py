@@ -11,6 +11,7 @@ import tensorflow as tf
 from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.environments import base
+from vacl_tf.learning import chunks
 from vacl_tf.training import rollout
 
 
@@ -40,12 +41,31 @@ def evaluate(
   env: base.Environment,
   num_tasks: int,
   seed: types.Seed,
-) -> tuple[tf.Tensor, tf.Tensor]:
-  """Returns value [B] and success [B] on tasks of the target distribution."""
+  block: int | None = None,
+) -> tf.Tensor:
+  """Plays tasks of the target distribution.
+
+  Args:
+    act: the policy.
+    env: the world.
+    num_tasks: how many tasks (B).
+    seed: of the tasks, and of what acts and places at random.
+    block: worlds that are played together; None for all.
+
+  Returns:
+    The progress [T, B] after each step.
+  """
   draw, run = randomness.split(seed, 2)
-  phi = env.task_space.sample_target(num_tasks, draw)
-  _, progress = rollout.play(act, env, phi, run)
-  return rollout.task_value(progress), rollout.is_success(progress)
+  block = min(block or num_tasks, num_tasks)
+  num_played = -(-num_tasks // block) * block  # The last block is filled up.
+  phi = env.task_space.sample_target(num_played, draw)
+
+  def play_block(begin: tf.Tensor) -> tf.Tensor:
+    mine = tf.slice(phi, [begin, 0], [block, phi.shape[1]])
+    return rollout.play(act, env, mine, randomness.fold(run, begin))[1]
+
+  progress = chunks.over_worlds(play_block, num_played, block, num_played)
+  return progress[:, :num_tasks]
 
 
 def greedily(logits: rollout.Logits) -> rollout.Act:

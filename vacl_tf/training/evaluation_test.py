@@ -27,7 +27,7 @@ class EstimateTest(tf.test.TestCase):
 
 
 class EvaluateTest(tf.test.TestCase):
-  def test_value_and_success_depend_on_policy_and_seed_alone(self):
+  def test_progress_depends_on_policy_and_seed_alone(self):
     env = fakes.LineWorld()
 
     def stay(observations, seed):
@@ -38,13 +38,16 @@ class EvaluateTest(tf.test.TestCase):
       return (2 + stay(observations, seed)[0],)
 
     seed = randomness.root(3)
-    value, success = evaluation.evaluate(stay, env, 64, seed)
-    again, _ = evaluation.evaluate(stay, env, 64, seed)
-    other, _ = evaluation.evaluate(right, env, 64, seed)
-    self.assertAllEqual(value, again)
-    self.assertNotAllEqual(value, other)
-    self.assertAllEqual(success, value >= 1.0)
-    self.assertAllInRange(value, 0.0, 1.0)
+    progress = evaluation.evaluate(stay, env, 64, seed)
+    self.assertEqual(progress.shape, [env.horizon, 64])
+    self.assertAllInRange(progress, 0.0, 1.0)
+    for block in (None, 32):
+      again = evaluation.evaluate(stay, env, 64, seed, block)
+      self.assertAllEqual(progress, again)
+    filled_up = evaluation.evaluate(stay, env, 64, seed, 33)
+    self.assertEqual(filled_up.shape, progress.shape)
+    other = evaluation.evaluate(right, env, 64, seed)
+    self.assertNotAllEqual(progress, other)
 
   def test_greedily_takes_the_largest_logit(self):
     act = evaluation.greedily(lambda _: (tf.constant([[[0.0, 2.0, 1.0]]]),))

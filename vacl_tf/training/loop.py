@@ -4,7 +4,8 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -14,7 +15,9 @@ from vacl_tf import curriculum
 from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.environments import base
+from vacl_tf.learning import chunks
 from vacl_tf.learning import ppo
+from vacl_tf.learning import update
 from vacl_tf.networks import policy_value
 from vacl_tf.training import evaluation
 from vacl_tf.training import rollout
@@ -30,13 +33,26 @@ class DivergedError(Exception):
 class Run(tf.Module):
   """All that survives an iteration; a checkpoint of it is the whole resume."""
 
-  def __init__(self, cfg: config.Config, env: base.Environment) -> None:
+  def __init__(
+    self, cfg: config.Config, envs: Sequence[base.Environment]
+  ) -> None:
+    """Begins a run.
+
+    Args:
+      cfg: all constants.
+      envs: the world with each entity count, the one to master last.
+    """
     super().__init__(name='run')
     self.root = randomness.root(cfg.seed)
     stream = randomness.fold(self.root, randomness.Stream.CURRICULUM)
-    self.network = policy_value.PolicyValue(env.roles, cfg.network, cfg.seed)
+    # The networks do not depend on any count.
+    self.network = policy_value.PolicyValue(
+      envs[-1].roles, cfg.network, cfg.seed
+    )
     self.learner = ppo.Learner(self.network, cfg.ppo)
-    self.curriculum = curriculum.make(cfg.curriculum, env.task_space, stream)
+    self.curriculum = curriculum.make(
+      cfg, [env.task_space for env in envs], stream
+    )
     self.iteration = tf.Variable(0, trainable=False, name='iteration')
     self.env_steps = tf.Variable(
       0, trainable=False, dtype=tf.int64, name='env_steps'
@@ -44,14 +60,51 @@ class Run(tf.Module):
     self.wall_seconds = tf.Variable(
       0.0, trainable=False, dtype=tf.float64, name='wall_seconds'
     )
+    counts = [env.task_space.count for env in envs]
+    by_count = [f'coverage_n{n}' for n in counts] if len(envs) > 1 else []
+    self.score_names = ('coverage', 'success', *by_count)
     # Latest coverage last; the curriculum sees it, and so does the stop rule.
     self.coverage = tf.Variable(
-      tf.fill([_STOP_WINDOW], math.nan), trainable=False, name='coverage'
+      tf.fill([len(envs), _STOP_WINDOW], math.nan),
+      trainable=False,
+      name='coverage',
     )
 
   def seed(self, stream: randomness.Stream, *more: int) -> types.Seed:
     """Returns the seed of a stream at this iteration."""
     return randomness.fold(self.root, stream, self.iteration, *more)
+
+
+class _CountPrograms:
+  """The compiled functions of one entity count."""
+
+  def __init__(
+    self,
+    run: Run,
+    env: base.Environment,
+    cfg: config.Config,
+    quantum: int,
+    compiled: update.Compiled,
+  ) -> None:
+    greedy = evaluation.greedily(run.network.logits)
+    num_tests = cfg.training.num_evaluation_tasks
+    at_once = max(cfg.ppo.chunk_vectors // env.num_vectors, 1)
+    block = chunks.largest_divisor(quantum, at_once)
+    self.env = env
+    self.collect = compiled(
+      lambda batch, seed: rollout.collect(
+        run.network.logits, env, batch, block, seed
+      )
+    )
+    self.value = compiled(
+      lambda trajectory: rollout.task_value(trajectory.progress)
+    )
+
+    def evaluate(seed: types.Seed) -> tuple[tf.Tensor, tf.Tensor]:
+      progress = evaluation.evaluate(greedy, env, num_tests, seed, at_once)
+      return rollout.task_value(progress), rollout.is_success(progress)
+
+    self.evaluate = compiled(evaluate)
 
 
 class Programs:
@@ -60,81 +113,89 @@ class Programs:
   def __init__(
     self,
     run: Run,
-    env: base.Environment,
+    envs: Sequence[base.Environment],
     cfg: config.Config,
     use_xla: bool = True,
   ) -> None:
     """Makes the functions; without XLA they start sooner and run slower."""
+    self._compiled: list[Any] = []
 
     def compiled(function: Callable) -> Callable:
-      return tf.function(function, jit_compile=use_xla, autograph=False)
+      made = tf.function(function, jit_compile=use_xla, autograph=False)
+      self._compiled.append(made)
+      return made
 
-    greedy = evaluation.greedily(run.network.logits)
-    num_tests = cfg.training.num_evaluation_tasks
+    quantum = cfg.training.num_tasks
+    if len(envs) > 1:
+      quantum //= config.NUM_PARTS
     self.sample = compiled(
       lambda seed: run.curriculum.sample(cfg.training.num_tasks, seed)
     )
-    self.collect = compiled(
-      lambda batch, seed: rollout.collect(run.network.logits, env, batch, seed)
-    )
-    self.learn = compiled(
-      lambda trajectory, seed: run.learner.learn(
-        trajectory, env.observe, env.is_terminal, seed
-      )
-    )
-    self.value = compiled(
-      lambda trajectory: rollout.task_value(trajectory.progress)
-    )
+    self.counts = [
+      _CountPrograms(run, env, cfg, quantum, compiled) for env in envs
+    ]
+    self.learn = update.Update(run.learner, envs, quantum, compiled)
     self.update = compiled(run.curriculum.update)
-    self.evaluate = compiled(
-      lambda seed: evaluation.evaluate(greedy, env, num_tests, seed)
-    )
 
-  def num_traces(self) -> dict[str, int]:
+  def num_traces(self) -> list[int]:
     """Returns how often each function was traced."""
-    return {
-      name: function.experimental_get_tracing_count()
-      for name, function in vars(self).items()
-    }
+    return [f.experimental_get_tracing_count() for f in self._compiled]
 
 
 def iterate(run: Run, programs: Programs, cfg: config.Config) -> types.Metrics:
   """Makes one iteration of Algorithm 1; returns its metrics."""
   stream = randomness.Stream
   batches = programs.sample(run.seed(stream.SAMPLE))
-  [batch] = batches  # One entity count.
+  in_play = [i for i, batch in enumerate(batches) if int(batch.size)]
 
   # Maximise L1: the policy, on the tasks of the present curriculum.
-  values = []
+  totals = [tf.zeros(batch.phi.shape[:1]) for batch in batches]
   for rollout_index in range(cfg.training.num_rollouts):
-    trajectory = programs.collect(
-      batch, run.seed(stream.COLLECT, rollout_index)
-    )
-    metrics = programs.learn(trajectory, run.seed(stream.LEARN, rollout_index))
-    values.append(programs.value(trajectory))
-    run.env_steps.assign_add(math.prod(trajectory.progress.shape))
+    experiences = {}
+    for i in in_play:
+      count, size = programs.counts[i], batches[i].size
+      seed = run.seed(stream.COLLECT, rollout_index, i)
+      trajectory = count.collect(batches[i], seed)
+      experiences[i] = update.Experience(trajectory, size)
+      totals[i] += count.value(trajectory)
+      run.env_steps.assign_add(count.env.horizon * int(size))
+    metrics = programs.learn(experiences, run.seed(stream.LEARN, rollout_index))
 
   # Maximise L2: the curriculum, given how the policy did.
-  value = tf.reduce_mean(tf.stack(values), 0)
+  values = tuple(total / cfg.training.num_rollouts for total in totals)
   metrics |= programs.update(
-    batches, (value,), run.coverage[-1:], run.seed(stream.UPDATE)
+    batches, values, run.coverage[:, -1], run.seed(stream.UPDATE)
   )
   run.iteration.assign_add(1)
   return metrics
 
 
 def evaluate(run: Run, programs: Programs) -> dict[str, float]:
-  """Returns greedy coverage and success on fresh tasks, and notes coverage."""
+  """Returns greedy coverage and success on fresh tasks, and notes coverage.
+
+  Coverage and success are those of the last entity count, which is the one to
+  master; each count that is in play has its own coverage too.
+  """
+  last = len(programs.counts) - 1
+  is_due = run.curriculum.in_play().numpy()
+  is_due[last] = True
   seed = run.seed(randomness.Stream.EVALUATE)
-  value, success = programs.evaluate(seed)
-  coverage = float(tf.reduce_mean(value))
-  run.coverage.assign(tf.concat([run.coverage[1:], [coverage]], 0))
-  return {'coverage': coverage, 'success': float(np.mean(success))}
+  found = []
+  for i, count in enumerate(programs.counts):
+    coverage = math.nan
+    if is_due[i]:
+      value, success = count.evaluate(seed)
+      coverage = float(tf.reduce_mean(value))
+      latest = tf.concat([run.coverage[i, 1:], [coverage]], 0)
+      run.coverage.scatter_nd_update([[i]], latest[None])
+    found.append(coverage)
+  scores = (coverage, float(np.mean(success)), *(found if last else ()))
+  return dict(zip(run.score_names, scores, strict=True))
 
 
 def is_finished(run: Run, length: config.RunLength) -> bool:
   """Returns whether nothing is left to do."""
-  mean = float(tf.reduce_mean(run.coverage))  # NaN before three evaluations.
+  mean = float(tf.reduce_mean(run.coverage[-1]))  # NaN before three of them.
   is_good = 0.0 < length.stop_at_coverage <= mean
   return is_good or int(run.env_steps) >= length.num_env_steps
 
@@ -182,7 +243,7 @@ def train(
   while not is_done:
     metrics = iterate(run, programs, cfg)
     row = _checked(metrics, int(run.iteration))
-    scores = {'coverage': math.nan, 'success': math.nan}
+    scores = dict.fromkeys(run.score_names, math.nan)
     is_due = int(run.iteration) % length.evaluation_interval == 0
     if is_due:
       scores = evaluate(run, programs)

@@ -49,7 +49,7 @@ _CONFIG = config.Config(
 def _train_line_world(folder: pathlib.Path, last: int, kill: int) -> None:
   """Trains up to iteration `last`, or kills itself after `kill`."""
   env = fakes.LineWorld(_HORIZON)
-  run = loop.Run(_CONFIG, env)
+  run = loop.Run(_CONFIG, [env])
   checkpointer = saving.Checkpointer(run, folder / 'checkpoints', 3)
   checkpointer.restore(print)
   length = config.RunLength(
@@ -70,7 +70,7 @@ def _train_line_world(folder: pathlib.Path, last: int, kill: int) -> None:
 
   loop.train(
     run,
-    loop.Programs(run, env, _CONFIG, use_xla=False),
+    loop.Programs(run, [env], _CONFIG, use_xla=False),
     _CONFIG,
     length,
     log=log,

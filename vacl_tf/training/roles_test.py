@@ -11,6 +11,7 @@ from vacl_tf import config
 from vacl_tf import environments
 from vacl_tf import presets
 from vacl_tf import randomness
+from vacl_tf.learning import update
 from vacl_tf.training import loop
 from vacl_tf.training import saving
 
@@ -21,7 +22,7 @@ _CONFIG = config.replace(
     'environment.horizon': _HORIZON,
     'network.hidden_size': 8,
     'ppo.num_minibatches': 4,
-    'ppo.chunk_agent_samples': 14,  # Three chunks of seven rows a step.
+    'ppo.chunk_vectors': 70,  # Three chunks of seven rows a step.
     'curriculum.capacity': 32,
     'curriculum.num_easy_tasks': 16,
     'curriculum.num_children': 8,
@@ -38,8 +39,8 @@ def _env():
 
 def _start(cfg=_CONFIG):
   """Returns a run and its programs."""
-  run = loop.Run(cfg, _env())
-  return run, loop.Programs(run, _env(), cfg, use_xla=False)
+  run = loop.Run(cfg, [_env()])
+  return run, loop.Programs(run, [_env()], cfg, use_xla=False)
 
 
 class RolesTest(tf.test.TestCase):
@@ -59,8 +60,7 @@ class RolesTest(tf.test.TestCase):
       for variable, value in zip(part.variables, old, strict=True):
         self.assertGreater(np.max(np.abs(variable - value)), 0.0, part.name)
     self.assertBetween(loop.evaluate(run, programs)['coverage'], 0.0, 1.0)
-    traces = programs.num_traces()
-    self.assertEqual(set(traces.values()), {1}, traces)
+    self.assertEqual(set(programs.num_traces()), {1})
     self._check_checkpoint(run)
     self._check_export(run.network)
 
@@ -70,7 +70,7 @@ class RolesTest(tf.test.TestCase):
     checkpointer = saving.Checkpointer(run, directory, 1)
     self.assertFalse(checkpointer.restore(print))
     checkpointer.save()
-    other = loop.Run(config.replace(_CONFIG, {'seed': 7}), _env())
+    other = loop.Run(config.replace(_CONFIG, {'seed': 7}), [_env()])
     self.assertTrue(saving.Checkpointer(other, directory, 1).restore(print))
     for one, same in zip(run.variables, other.variables, strict=True):
       self.assertAllEqual(one, same)
@@ -97,14 +97,15 @@ class RolesTest(tf.test.TestCase):
     self.assertEqual(facts['roles'], saving.described(env.roles))
 
   def test_the_size_of_a_chunk_changes_nothing(self):
-    seed, learned, trajectory = randomness.root(5), [], None
-    for size in (14, 10_000):
-      cfg = config.replace(_CONFIG, {'ppo.chunk_agent_samples': size})
+    seed, learned, experience = randomness.root(5), [], None
+    for size in (70, 10_000):
+      cfg = config.replace(_CONFIG, {'ppo.chunk_vectors': size})
       run, programs = _start(cfg)
-      if trajectory is None:
+      if experience is None:
         [batch] = programs.sample(seed)
-        trajectory = programs.collect(batch, seed)
-      programs.learn(trajectory, seed)
+        trajectory = programs.counts[0].collect(batch, seed)
+        experience = update.Experience(trajectory, batch.size)
+      programs.learn({0: experience}, seed)
       learned.append([x.numpy() for x in run.network.variables])
     for one, other in zip(*learned, strict=True):
       self.assertAllClose(one, other, 1e-4, 1e-5)

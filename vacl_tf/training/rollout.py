@@ -9,8 +9,10 @@ import tensorflow as tf
 import tensorflow_probability as tfp
 
 from vacl_tf import randomness
+from vacl_tf import tracing
 from vacl_tf import types
 from vacl_tf.environments import base
+from vacl_tf.learning import chunks
 
 VALUE_WINDOW = 5  # Last steps that a task's value is the mean progress of.
 
@@ -41,15 +43,40 @@ def collect(
   logits: Logits,
   env: base.Environment,
   batch: types.TaskBatch,
+  block: int,
   seed: types.Seed,
 ) -> types.Trajectory:
-  """Returns one episode of each task of a batch, played with exploration."""
+  """Returns one episode of each task of a batch, played with exploration.
+
+  Args:
+    logits: the policy.
+    env: the world.
+    batch: tasks, of which the first batch.size are played.
+    block: worlds that are played together, a divisor of both numbers.
+    seed: of places and actions.
+
+  Returns:
+    A trajectory of as many worlds as the batch has rows, zero beyond its size.
+  """
+
+  def play_block(begin: tf.Tensor) -> types.Trajectory:
+    phi = tf.slice(batch.phi, [begin, 0], [block, batch.phi.shape[1]])
+    return _explore(logits, env, phi, randomness.fold(seed, begin))
+
+  return chunks.over_worlds(
+    play_block, batch.phi.shape[0], block, batch.size
+  )
+
+
+def _explore(
+  logits: Logits, env: base.Environment, phi: tf.Tensor, seed: types.Seed
+) -> types.Trajectory:
+  """Returns one episode of each task phi [B, D]."""
   place_seed, action_seed = randomness.split(seed, 2)
-  num_tasks = batch.phi.shape[0]
   uniform = tuple(  # All at once: a draw a step costs more than the step.
     randomness.uniform(
       randomness.fold(action_seed, index),
-      [env.horizon, num_tasks, role.num_agents],
+      [env.horizon, phi.shape[0], role.num_agents],
     )
     for index, role in enumerate(env.roles)
   )
@@ -64,7 +91,7 @@ def collect(
     after = env.step(state, actions)
     return after, actions, log_probs, env.reward(after), env.progress(after)
 
-  first = env.place(batch.phi, place_seed)
+  first = env.place(phi, place_seed)
   states, actions, log_probs, rewards, progress = _scan(step, first, uniform)
   return types.Trajectory(
     state=tf.nest.map_structure(
@@ -105,8 +132,7 @@ def _scan(
   leaves = tf.nest.flatten(inputs)
   num_steps = leaves[0].shape[0]
   first = tf.nest.map_structure(lambda x: x[0], inputs)
-  traced = tf.function(step).get_concrete_function(state, first)
-  outputs = traced.structured_outputs  # Shapes and types, without running it.
+  outputs = tracing.outputs(step, state, first)
   arrays = [
     tf.TensorArray(x.dtype, num_steps, element_shape=x.shape)
     for x in tf.nest.flatten(outputs)

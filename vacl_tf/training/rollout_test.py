@@ -62,10 +62,14 @@ class DrawTest(parameterized.TestCase, tf.test.TestCase):
 
 
 class CollectTest(tf.test.TestCase):
-  def _collect(self, seed=_SEED):
+  def _collect(self, seed=_SEED, block=5, size=None):
     network = _network()
-    batch = base.fresh_batch(_ENV.task_space, _phi())
-    return network, rollout.collect(network.logits, _ENV, batch, seed)
+    batch = base.fresh_batch(_ENV.task_space, _phi(), size)
+    collect = tf.function(
+      lambda: rollout.collect(network.logits, _ENV, batch, block, seed),
+      autograph=False,
+    )
+    return network, collect()
 
   def test_shapes(self):
     _, trajectory = self._collect()
@@ -98,6 +102,20 @@ class CollectTest(tf.test.TestCase):
       self.assertAllEqual(after, _at(trajectory.state, t + 1))
       self.assertAllEqual(trajectory.reward[0][t], _ENV.reward(after)[0])
       self.assertAllEqual(trajectory.progress[t], _ENV.progress(after))
+
+  def test_blocks_are_played_up_to_the_size(self):
+    network, whole = self._collect(block=1)
+    _, part = self._collect(block=1, size=tf.constant(3))
+    cut = tf.nest.map_structure(lambda x: x[:, :3], (whole, part))
+    tf.nest.map_structure(self.assertAllEqual, *cut)
+    self.assertAllEqual(part.state.position[:, 3:], np.zeros([7, 2, 2]))
+    self.assertAllEqual(_ENV.read_task(_at(whole.state, 0)), _phi())
+    self.assertGreater(len(np.unique(whole.action[0], axis=1)[0]), 1)
+    [logits] = network.logits(_ENV.observe(_at(whole.state, 3)))
+    log_prob = tf.gather(
+      tf.math.log_softmax(logits), whole.action[0][3], batch_dims=2
+    )
+    self.assertAllClose(whole.log_prob[0][3], log_prob, 1e-5, 1e-5)
 
   def test_seed_decides(self):
     one, again = self._collect()[1], self._collect()[1]

@@ -1,0 +1,210 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The schedule of z by hand, quotas by the distribution, sets kept apart."""
+
+import dataclasses
+
+import numpy as np
+import tensorflow as tf
+import tensorflow_probability as tfp
+from absl.testing import parameterized
+
+from vacl_tf import config
+from vacl_tf import randomness
+from vacl_tf import types
+from vacl_tf.curriculum import entity_progression
+from vacl_tf.curriculum import task_expansion
+from vacl_tf.testing import fakes
+
+_SEED = randomness.root(1)
+_NUM_TASKS = 20  # Two in each tenth.
+_TENTHS = entity_progression.NUM_PARTS
+_CONFIG = config.ProgressionConfig(mixing_interval=2)
+_EXPANSION = config.CurriculumConfig(
+  capacity=40, num_easy_tasks=30, num_children=10
+)
+_NAN = float('nan')
+
+
+class _Space(fakes.LineTaskSpace):
+  """The line's tasks, said to be for another number of agents."""
+
+  def __init__(self, count):
+    self.count = count
+
+
+def _inner(space, most_tasks, seed):
+  return task_expansion.TaskExpansion(
+    space, _EXPANSION, _NUM_TASKS, seed, most_tasks
+  )
+
+
+def _make(counts=(4, 8), **changes):
+  cfg = dataclasses.replace(_CONFIG, **changes)
+  return entity_progression.EntityProgression(
+    [_Space(count) for count in counts], _inner, cfg, _NUM_TASKS, _SEED
+  )
+
+
+def _play(made, evaluation, value=0.7, seed=_SEED):
+  """Makes an iteration in which all tasks have a value; returns metrics."""
+  batches = made.sample(_NUM_TASKS, seed)
+  values = tuple(tf.fill(batch.phi.shape[:1], value) for batch in batches)
+  return batches, made.update(batches, values, tf.constant(evaluation), seed)
+
+
+def _sizes(made):
+  return [int(batch.size) for batch in made.sample(_NUM_TASKS, _SEED)]
+
+
+class ScheduleTest(parameterized.TestCase, tf.test.TestCase):
+  def _weights(self, made, evaluations):
+    """Returns the weight of each count before each iteration."""
+    weights = []
+    for evaluation in evaluations:
+      weights.append(made.distribution().probs_parameter().numpy())
+      _play(made, evaluation)
+    return np.round(weights, 3)
+
+  def test_waits_for_the_present_count(self):
+    made = _make()
+    weights = self._weights(made, [[_NAN, _NAN], [0.89, 0.99], [0.5, 0.5]])
+    self.assertAllClose(weights, [[1, 0]] * 3)
+    self.assertAllEqual(made.in_play(), [True, False])
+
+  def test_moves_a_tenth_each_interval_until_the_larger_is_alone(self):
+    made = _make()
+    weights = self._weights(made, [[0.9, 0.2]] * 22)
+    larger = [0.0, *np.repeat(np.arange(1, 10) / 10, 2), 1.0, 1.0, 1.0]
+    self.assertAllClose(weights[:, 1], larger)
+    self.assertAllClose(weights.sum(1), np.ones(22))
+
+  def test_ends_early_where_the_larger_is_mastered(self):
+    made = _make(counts=(4, 8, 16))
+    path = [[0.95, 0.9, 0.1]] * 2 + [[0.95, 0.91, 0.1]] * 3
+    weights = self._weights(made, path)
+    self.assertAllClose(
+      weights,
+      [[1, 0, 0], [0.9, 0.1, 0], [0.9, 0.1, 0], [0, 1, 0], [0, 0.9, 0.1]],
+    )
+
+  def test_direct_transfer_never_mixes(self):
+    made = _make(counts=(2, 4, 8), transition='direct')
+    weights = self._weights(made, [[0.95, _NAN, 0.1], [0.95, 0.95, 0.1]] * 2)
+    self.assertAllClose(weights, np.eye(3)[[0, 1, 2, 2]])
+
+  def test_the_step_is_a_setting(self):
+    made = _make(mixing_step=0.5, mixing_interval=1)
+    weights = self._weights(made, [[0.95, 0.5]] * 4)
+    self.assertAllClose(weights[:, 1], [0.0, 0.5, 1.0, 1.0])
+
+
+class QuotasTest(parameterized.TestCase, tf.test.TestCase):
+  @parameterized.parameters(
+    ('agents', (4, 8), 1, [36, 2]),  # Twice the share of half the agents.
+    ('agents', (4, 8), 9, [4, 18]),
+    ('agents', (4, 4), 3, [14, 6]),  # As many agents: a plain split.
+    ('agents', (4, 6), 4, [18, 8]),
+    ('paper', (4, 8), 1, [18, 2]),
+  )
+  def test_of_a_mixture(self, mixing, counts, tenths, sizes):
+    made = _make(counts, mixing=mixing)
+    made.tenths.assign(tenths)
+    self.assertAllEqual(_sizes(made), sizes)
+
+  @parameterized.parameters('agents', 'paper', 'stochastic')
+  def test_of_one_count_alone(self, mixing):
+    made = _make((2, 4, 8), mixing=mixing)
+    for stage in range(3):
+      made.stage.assign(stage)
+      self.assertAllEqual(_sizes(made), 20 * np.eye(3)[stage])
+
+  def test_follow_from_the_distribution(self):
+    made = _make((2, 4, 8), mixing='paper')
+    made.distribution = lambda: tfp.distributions.Categorical(
+      probs=[0.2, 0.5, 0.3]
+    )
+    self.assertAllEqual(_sizes(made), [4, 10, 6])
+
+  def test_stochastic_ones_are_draws_from_it(self):
+    made = _make(mixing='stochastic')
+    made.tenths.assign(3)
+    parts = np.stack(
+      [made.quotas(randomness.root(seed)) for seed in range(200)]
+    )
+    self.assertAllEqual(parts.sum(1), np.full(200, _TENTHS))
+    self.assertAllClose(parts[:, 1].mean(), 3.0, atol=0.4)
+    # Of a binomial distribution.
+    self.assertAllClose(parts[:, 1].std(), 2.1**0.5, atol=0.3)
+
+  def test_another_number_of_tasks_is_refused(self):
+    with self.assertRaisesRegex(ValueError, 'num_tasks=30.*allowed: all of 20'):
+      _make().sample(30, _SEED)
+
+
+class UpdateTest(parameterized.TestCase, tf.test.TestCase):
+  def test_only_counts_in_play_change(self):
+    made = _make()
+    before = [x.numpy() for x in made.inner[1].variables]
+    _, metrics = _play(made, [0.5, 0.5], value=1.0)
+    for old, new in zip(before, made.inner[1].variables, strict=True):
+      self.assertAllEqual(old, new)
+    self.assertGreater(int(made.inner[0].solved.count), 0)
+    self.assertEqual(int(metrics['newly_solved']), 20)
+    self.assertEqual(int(metrics['num_agents']), 4)
+    self.assertAllClose(metrics['mixing_weight'], 1.0)
+    self.assertAllClose(metrics['mixing_entropy'], 0.0)
+
+  def test_both_counts_of_a_mixture_learn_apart(self):
+    made = _make()
+    made.tenths.assign(5)
+    batches, metrics = _play(made, [0.5, 0.5], value=1.0)
+    self.assertEqual([int(batch.size) for batch in batches], [20, 10])
+    solved = [int(inner.solved.count) for inner in made.inner]
+    self.assertEqual(solved, [20, 10])
+    self.assertEqual(int(metrics['num_agents']), 8)
+    self.assertEqual(int(metrics['newly_solved']), 10)
+    self.assertAllClose(metrics['mixing_entropy'], np.log(2.0))
+
+  def test_children_are_in_proportion_to_tasks(self):
+    made = _make()
+    made.tenths.assign(8)
+    before = [int(inner.active.count) for inner in made.inner]
+    batches, _ = _play(made, [0.5, 0.5], value=1.0)
+    for inner, batch, old in zip(made.inner, batches, before, strict=True):
+      solved = int(inner.solved.count)
+      children = int(inner.active.count) - (old - solved)
+      self.assertEqual(children, int(batch.size) // 2)
+
+  def test_padding_is_not_scored(self):
+    made = _make()
+    made.tenths.assign(8)
+    batches = made.sample(_NUM_TASKS, _SEED)
+    for batch in batches:
+      rest = batch.origin[int(batch.size) :]
+      self.assertAllEqual(rest, np.full(len(rest), types.Origin.FRESH))
+
+  def test_compiled_once_for_all_weights(self):
+    made = _make()
+    sample = tf.function(
+      lambda seed: made.sample(_NUM_TASKS, seed), jit_compile=True
+    )
+    update = tf.function(made.update, jit_compile=True, autograph=False)
+    for _ in range(5):
+      batches = sample(_SEED)
+      values = tuple(tf.ones(batch.phi.shape[:1]) for batch in batches)
+      update(batches, values, tf.constant([0.95, 0.5]), _SEED)
+    self.assertEqual(int(made.tenths), 3)
+    for function in (sample, update):
+      self.assertEqual(function.experimental_get_tracing_count(), 1)
+
+  def test_history_is_that_of_the_largest_count(self):
+    made = _make()
+    self.assertLen(made.history()['active_phi'], 30)
+    made.inner[1].active.count.assign(7)
+    made.tenths.assign(1)
+    self.assertLen(made.history()['active_phi'], 7)
+
+
+if __name__ == '__main__':
+  tf.test.main()

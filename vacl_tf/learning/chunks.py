@@ -1,0 +1,91 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Work in portions that fit the cache, and of which some may be left out.
+
+What is worked out for all worlds at once leaves the cache and, with many
+agents, fills memory. In portions it needs neither, and since the number of
+portions is data, a batch may be filled to any extent by one compiled program.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+from vacl_tf import tracing
+
+Loop = Any  # What a loop carries from one turn to the next.
+Nest = Any  # A structure of tensors.
+
+
+def largest_divisor(rows: int, at_most: int) -> int:
+  """Returns the largest divisor of `rows` that is not above `at_most`."""
+  return max(k for k in range(1, max(at_most, 1) + 1) if rows % k == 0)
+
+
+def repeat(
+  times: int | tf.Tensor, body: Callable[[tf.Tensor, Loop], Loop], carried: Loop
+) -> Loop:
+  """Returns `carried` after body(0, .) ... body(times - 1, .), in a graph."""
+  return tf.while_loop(
+    lambda index, _: index < times,
+    lambda index, loop: (index + 1, body(index, loop)),
+    (tf.constant(0), carried),
+  )[1]
+
+
+def over_worlds(
+  function: Callable[[tf.Tensor], Nest],
+  num_worlds: int,
+  block: int,
+  size: int | tf.Tensor,
+) -> Nest:
+  """Returns what `function` finds for all worlds, a block at a time.
+
+  Args:
+    function: takes the first world of a block; returns a structure of tensors
+      [T, block, ...], T being each one's own.
+    num_worlds: of the result (B), a multiple of `block`.
+    block: worlds at a time.
+    size: only so many worlds are wanted, a multiple of `block`.
+
+  Returns:
+    The structure with tensors [T, B, ...], zero for worlds not wanted.
+  """
+  if num_worlds == block:
+    return function(tf.constant(0))
+  outputs = tracing.outputs(function, tf.TensorSpec([], tf.int32))
+  num_blocks = num_worlds // block
+  arrays = [
+    tf.TensorArray(x.dtype, num_blocks, element_shape=x.shape)
+    for x in tf.nest.flatten(outputs)
+  ]
+
+  def body(index: tf.Tensor, arrays: list) -> list:
+    leaves = tf.nest.flatten(function(index * block))
+    return [a.write(index, x) for a, x in zip(arrays, leaves, strict=True)]
+
+  arrays = repeat(size // block, body, arrays)
+  stacked = [_side_by_side(array.stack()) for array in arrays]
+  return tf.nest.pack_sequence_as(outputs, stacked)
+
+
+def worlds(tree: Nest, begin: tf.Tensor, block: int) -> Nest:
+  """Returns [T, block, ...] from world `begin` on, of tensors [T, B, ...]."""
+
+  def cut(x: tf.Tensor) -> tf.Tensor:
+    rest = x.shape.rank - 2
+    return tf.slice(
+      x, [0, begin, *[0] * rest], [x.shape[0], block, *x.shape[2:]]
+    )
+
+  return tf.nest.map_structure(cut, tree)
+
+
+def _side_by_side(x: tf.Tensor) -> tf.Tensor:
+  """Returns [T, K * block, ...] of [K, T, block, ...]."""
+  num, steps, block = x.shape[:3]
+  order = [1, 0, *range(2, x.shape.rank)]
+  return tf.reshape(
+    tf.transpose(x, order), [steps, num * block, *x.shape[3:]]
+  )
