@@ -76,6 +76,14 @@ class Scale(NamedTuple):
   deviation: tf.Tensor
 
 
+class Total(NamedTuple):
+  """Sums over agent-samples."""
+
+  gradients: list[tf.Tensor]
+  metrics: tf.Tensor  # The _LOSS_METRICS.
+  number: tf.Tensor  # [] of agent-samples.
+
+
 class Learner(tf.Module):
   """Improves policy and value (L1 of the paper's bound).
 
@@ -199,7 +207,7 @@ class Learner(tf.Module):
     rows_per_chunk: int,
     scale: Scale,
     observe: Observe,
-  ) -> tf.Tensor:
+  ) -> Total:
     """Returns the sums over one minibatch's samples of one entity count.
 
     Args:
@@ -210,33 +218,32 @@ class Learner(tf.Module):
       rows_per_chunk: a divisor of any minibatch.
       scale: of the advantages.
       observe: state to observations.
-
-    Returns:
-      One vector, for `apply`: gradients, metrics, number of agent-samples.
     """
     variables = [variable for part in self._parts for variable in part]
     num_agents = sum(action.shape[1] for action in samples.action)
     rows = num_rows // self.config.num_minibatches
+    within = tf.range(rows_per_chunk)
 
-    def accumulate(k: tf.Tensor, total: tf.Tensor) -> tf.Tensor:
-      begin = minibatch * rows + k * rows_per_chunk
-      chosen = tf.slice(order, [begin], [rows_per_chunk])
+    def accumulate(k: tf.Tensor, total: Total) -> Total:
+      # Gathered: of a slice XLA wants to know the place when it compiles.
+      place = minibatch * rows + k * rows_per_chunk + within
+      chosen = tf.gather(order, place)
       chunk = tf.nest.map_structure(lambda x: tf.gather(x, chosen), samples)
       with tf.GradientTape() as tape:
         loss, metrics = self._loss(chunk, scale, observe)
       gradients = tape.gradient(loss, variables)
-      found = [tf.reshape(x, [-1]) for x in gradients]
-      found.append(tf.stack([metrics[name] for name in _LOSS_METRICS]))
-      return total + tf.concat(found, 0)
+      number = tf.constant(float(rows_per_chunk * num_agents))
+      found = Total([number * x for x in gradients], number * metrics, number)
+      return tf.nest.map_structure(tf.add, total, found)
 
-    size = sum(tf.size(x) for x in variables) + len(_LOSS_METRICS)
-    num_chunks = rows // rows_per_chunk
-    total = chunks.repeat(num_chunks, accumulate, tf.zeros([size]))
-    samples_per_chunk = float(rows_per_chunk * num_agents)
-    number = tf.cast(num_chunks, tf.float32) * samples_per_chunk
-    return tf.concat([samples_per_chunk * total, [number]], 0)
+    nothing = Total(
+      [tf.zeros_like(variable) for variable in variables],
+      tf.zeros([len(_LOSS_METRICS)]),
+      tf.constant(0.0),
+    )
+    return chunks.repeat(rows // rows_per_chunk, accumulate, nothing)
 
-  def apply(self, total: tf.Tensor) -> tf.Tensor:
+  def apply(self, total: Total) -> tf.Tensor:
     """Makes one step on the mean gradient.
 
     Args:
@@ -246,34 +253,29 @@ class Learner(tf.Module):
       The STEP_METRICS, as a vector.
     """
     cfg = self.config
-    mean = total[:-1] / total[-1]
-    sizes = [tf.size(x) for part in self._parts for x in part]
-    *gradients, metrics = tf.split(mean, [*sizes, len(_LOSS_METRICS)])
+    scale = cfg.gradient_scale / total.number
+    gradients = [scale * x for x in total.gradients]
     norms = []
     for optimizer, part in zip(self.optimizers, self._parts, strict=True):
-      flat, gradients = gradients[: len(part)], gradients[len(part) :]
-      mine = [
-        cfg.gradient_scale * tf.reshape(x, variable.shape)
-        for x, variable in zip(flat, part, strict=True)
-      ]
+      mine, gradients = gradients[: len(part)], gradients[len(part) :]
       norms.append(tf.linalg.global_norm(mine))
       if cfg.max_gradient_norm:
         mine, _ = tf.clip_by_global_norm(
           mine, cfg.max_gradient_norm, norms[-1]
         )
       optimizer.apply(mine, part)
-    return tf.concat([metrics, tf.stack(norms)], 0)
+    return tf.concat([total.metrics / total.number, tf.stack(norms)], 0)
 
   def _loss(
     self, samples: Samples, scale: Scale, observe: Observe
-  ) -> tuple[tf.Tensor, types.Metrics]:
-    """Returns the mean loss of samples, summed over roles, and mean metrics."""
+  ) -> tuple[tf.Tensor, tf.Tensor]:
+    """Returns the mean loss, summed over roles, and mean _LOSS_METRICS."""
     cfg = self.config
     observations = observe(samples.state)
     logits = self._network.logits(observations)
     values = self._network.value(observations)
     total = tf.constant(0.0)
-    metrics = {name: tf.constant(0.0) for name in _LOSS_METRICS}
+    metrics = tf.zeros([len(_LOSS_METRICS)])
     for role in range(len(logits)):
       distribution = tfp.distributions.Categorical(logits=logits[role])
       log_ratio = (
@@ -301,8 +303,8 @@ class Learner(tf.Module):
       found = {name: tf.reduce_mean(x) for name, x in found.items()}
       total += found['policy_loss'] + cfg.value_cost * found['value_loss']
       total -= cfg.entropy_cost * found['entropy']
-      metrics = {name: metrics[name] + x for name, x in found.items()}
-    return total, {name: x / len(logits) for name, x in metrics.items()}
+      metrics += tf.stack([found[name] for name in _LOSS_METRICS])
+    return total, metrics / len(logits)
 
 
 def order(

@@ -8,7 +8,7 @@ those are is data: a new mixture of counts compiles nothing.
 """
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import tensorflow as tf
 
@@ -84,7 +84,7 @@ class _Programs:
     order: tuple[tf.Tensor, tf.Tensor],
     minibatch: tf.Tensor,
     scale: ppo.Scale,
-  ) -> tf.Tensor:
+  ) -> ppo.Total:
     return self._learner.gradient(
       samples,
       *order,
@@ -136,9 +136,7 @@ class Update:
     for count, experience in experiences.items():
       samples[count], found = self.counts[count].prepare(experience)
       sums.append(found)
-    scale, metrics = self.combine(
-      tf.nest.map_structure(lambda *x: tf.add_n(x), *sums)
-    )
+    scale, metrics = self.combine(_added(sums))
     steps = []
     for epoch in range(self._config.num_epochs):
       orders = {
@@ -154,6 +152,13 @@ class Update:
           )
           for count in experiences
         ]
-        steps.append(self.apply(tf.add_n(totals)))
+        steps.append(self.apply(_added(totals)))
     means = tf.unstack(tf.reduce_mean(tf.stack(steps), 0))
     return metrics | dict(zip(ppo.STEP_METRICS, means, strict=True))
+
+
+def _added(trees: list) -> Any:
+  """Returns the sum, leaf by leaf, of structures of tensors."""
+  if len(trees) == 1:
+    return trees[0]
+  return tf.nest.map_structure(lambda *x: tf.add_n(x), *trees)

@@ -49,7 +49,7 @@ class ProgressionTest(tf.test.TestCase):
       scores = loop.evaluate(run, programs)
     # Alone until it is evaluated, half and half with twice the agents'
     # worlds, then the larger one alone.
-    self.assertEqual(played, [[20, 0], [20, 0], [20, 10], [0, 20], [0, 20]])
+    self.assertEqual(played, [[20, 0], [20, 0], [20, 10], [20, 10], [0, 20]])
     self.assertEqual(int(run.env_steps), _HORIZON * np.sum(played))
     self.assertEqual([int(row['num_agents']) for row in rows], [3, 3, 6, 6, 6])
     self.assertTrue(math.isnan(scores['coverage_n3']))  # Not in play any more.
