@@ -56,6 +56,26 @@ AUTHORS = {
     (50, 0.874, _UNKNOWN),
     (60, 0.943, 0.059),
   ),
+  ('push_ball', 2): (
+    (10, 0.369, 0.052),
+    (20, 0.477, 0.047),
+    (40, 0.767, 0.037),
+    (60, 0.876, 0.028),
+    (80, 0.932, 0.018),
+  ),
+  ('push_ball', 4): (
+    (50, 0.643, _UNKNOWN),
+    (100, 0.717, _UNKNOWN),
+    (200, 0.838, _UNKNOWN),
+    (300, 0.910, _UNKNOWN),
+    (360, 0.937, 0.014),
+  ),
+  ('speaker_listener', 2): (
+    (5, 0.211, _UNKNOWN),
+    (10, 0.571, _UNKNOWN),
+    (20, 0.925, _UNKNOWN),
+    (35, 0.975, _UNKNOWN),
+  ),
 }
 
 # What tells groups apart, if these do; the paper preset changes many others.

@@ -7,6 +7,7 @@ them in three small rooms with walls between, which agents do not see.
 """
 
 import functools
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -21,11 +22,16 @@ from vacl_tf.environments.particle import scenario
 
 AGENT_RADIUS = 0.10
 LANDMARK_RADIUS = 0.05
-COVER_DISTANCE = AGENT_RADIUS + LANDMARK_RADIUS
+WIDE_LANDMARK_RADIUS = 0.15  # For crowds; see `landmark_radius`.
 REWARD_ALL_COVERED = 0.4  # Shared, each step; scale 0.1 included.
 PENALTY_CONTACT = 0.1  # Each step, for an agent that touches another.
-_JITTER = 0.01  # Of an agent about its landmark in an easy task.
 _FEW_AGENTS = 4  # Up to so many, easy landmarks lie in a square of side 0.6.
+# Above so many, easy landmarks are kept apart: agents that stand still on
+# landmarks drawn independently would push each other off them.
+_LOOSE_AGENTS = 8
+_APART = 0.21  # Metres between them at least; two agents touch at 0.20.
+_CROWDED_SIDE = 0.4  # Metres, times sqrt(n): of the square they lie in.
+_NARROW_AGENTS = 24  # Up to so many, landmarks have the usual radius.
 
 Box = tuple[float, float, float, float]  # x from, x to, y from, y to; metres.
 
@@ -118,18 +124,15 @@ class SpreadTaskSpace(task_space.BoxTaskSpace):
   def sample_easy(self, num_tasks: int, seed: types.Seed) -> tf.Tensor:
     """Agents stand beside landmarks that lie close together; GetEasy."""
     where, order, offset = randomness.split(seed, 3)
-    landmark = self._easy_centre + randomness.uniform(
-      where,
-      [num_tasks, self.count, 2],
-      -self._easy_half_width,
-      self._easy_half_width,
-    )
-    order = tf.argsort(randomness.uniform(order, [num_tasks, self.count]))
-    # One offset for both coordinates, as in the released code.
-    jitter = randomness.uniform(
-      offset, [num_tasks, self.count, 1], -_JITTER, _JITTER
-    )
-    agent = tf.gather(landmark, order, batch_dims=1) + jitter
+    if self.count > _LOOSE_AGENTS:
+      landmark = self._easy_centre + _apart(num_tasks, self.count, where)
+    else:
+      half_width = self._easy_half_width
+      shape = [num_tasks, self.count, 2]
+      landmark = self._easy_centre + randomness.uniform(
+        where, shape, -half_width, half_width
+      )
+    agent = scenario.beside(landmark, self.count, order=order, offset=offset)
     both = tf.concat([agent, landmark], 1)
     return tf.reshape(both, [num_tasks, self.num_dims])
 
@@ -137,6 +140,33 @@ class SpreadTaskSpace(task_space.BoxTaskSpace):
     """In Hard-Spread all agents start in the room farthest from landmarks."""
     low, high = self._target[:, 0], self._target[:, 1]
     return randomness.uniform(seed, [num_tasks, self.num_dims], low, high)
+
+
+def _apart(num_tasks: int, num: int, seed: types.Seed) -> tf.Tensor:
+  """Returns points [num_tasks, num, 2] about 0, _APART from each other.
+
+  Each has a cell of a square grid to itself, and room to move in it.
+  """
+  choice, place = randomness.split(seed, 2)
+  num_cells = math.ceil(num**0.5)  # Along a side.
+  cell = _CROWDED_SIDE * num**0.5 / num_cells
+  score = randomness.uniform(choice, [num_tasks, num_cells**2])
+  chosen = tf.argsort(score)[:, :num]
+  index = tf.stack([chosen % num_cells, chosen // num_cells], -1)
+  centre = tf.cast(index, tf.float32) - (num_cells - 1) / 2
+  room = (cell - _APART) / 2
+  jitter = randomness.uniform(place, [num_tasks, num, 2], -room, room)
+  return cell * centre + jitter
+
+
+def landmark_radius(num_agents: int) -> float:
+  """Returns the radius of landmarks, in metres.
+
+  Crowds of more than 24 have wide ones; docs/reproduction.md says why.
+  """
+  if num_agents > _NARROW_AGENTS:
+    return WIDE_LANDMARK_RADIUS
+  return LANDMARK_RADIUS
 
 
 class Spread(base.Environment):
@@ -148,6 +178,8 @@ class Spread(base.Environment):
     self.name = name
     self.horizon = horizon
     self.num_agents = num_agents
+    self.landmark_radius = landmark_radius(num_agents)
+    self.cover_distance = AGENT_RADIUS + self.landmark_radius
     self._room = ROOMS[name]
     self.roles = (
       types.Role(
@@ -188,7 +220,7 @@ class Spread(base.Environment):
     landmark = scenario.worlds_last(state.landmark)
     between = position[:, None] - position[:, :, None]  # [2, self, other, B]
     towards = scenario.differences(position, landmark)
-    flag = tf.cast(_is_covered(state), tf.float32)
+    flag = tf.cast(self._is_covered(state), tf.float32)
     flag = tf.broadcast_to(flag[:, None], tf.shape(towards)[1:])
     seen = {
       'agents': scenario.without_self(between),
@@ -199,7 +231,7 @@ class Spread(base.Environment):
     return (types.Observation(own, entities, {}),)
 
   def reward(self, state: SpreadState) -> tuple[tf.Tensor, ...]:
-    all_covered = _num_covered(state) >= self.num_agents
+    all_covered = self.progress(state) >= 1.0
     shared = REWARD_ALL_COVERED * tf.cast(all_covered, tf.float32)
     position = scenario.worlds_last(state.position)
     is_touching = [
@@ -212,10 +244,10 @@ class Spread(base.Environment):
 
   def progress(self, state: SpreadState) -> tf.Tensor:
     """Coverage: the share of landmarks with an agent on them."""
-    return _num_covered(state) / self.num_agents
+    return scenario.count(self._is_covered(state)) / self.num_agents
 
   def draw(self, state: SpreadState) -> list[base.Scene]:
-    covered = np.asarray(_is_covered(state)).T
+    covered = np.asarray(self._is_covered(state)).T
     state = base.to_numpy(state)
     slabs = tuple(base.Slab(*wall.corners()) for wall in self._room.walls)
     scenes = []
@@ -225,8 +257,8 @@ class Spread(base.Environment):
       discs = scenario.draw_landmarks(
         landmarks,
         is_covered,
-        radius=LANDMARK_RADIUS,
-        cover_distance=COVER_DISTANCE,
+        radius=self.landmark_radius,
+        cover_distance=self.cover_distance,
       )
       discs += [
         base.Disc(centre, AGENT_RADIUS, scenario.BLUE) for centre in agents
@@ -236,14 +268,8 @@ class Spread(base.Environment):
       scenes.append(base.Scene(discs, half_width, caption, slabs))
     return scenes
 
-
-def _is_covered(state: SpreadState) -> tf.Tensor:
-  """Returns bool [n, B]: whether an agent is within COVER_DISTANCE."""
-  position = scenario.worlds_last(state.position)
-  landmark = scenario.worlds_last(state.landmark)
-  return scenario.any_near(position, landmark, COVER_DISTANCE)
-
-
-def _num_covered(state: SpreadState) -> tf.Tensor:
-  """Returns how many landmarks are covered, float32 [B]."""
-  return scenario.count(_is_covered(state))
+  def _is_covered(self, state: SpreadState) -> tf.Tensor:
+    """Returns bool [n, B]: whether an agent is near enough."""
+    position = scenario.worlds_last(state.position)
+    landmark = scenario.worlds_last(state.landmark)
+    return scenario.any_near(position, landmark, self.cover_distance)

@@ -189,6 +189,36 @@ class TasksTest(tf.test.TestCase, parameterized.TestCase):
     self.assertGreater(offset.max(), 0.009)
     self.assertLess(offset.min(), -0.009)
 
+  @parameterized.parameters(9, 24, 50, 100)
+  def test_easy_crowds_stand_still_on_landmarks_apart(self, num_agents):
+    env = _env(num_agents)
+    seed = randomness.root(num_agents)
+    phi = env.task_space.sample_easy(20, seed)
+    self.assertTrue(np.all(env.task_space.feasible(phi)))
+    state = env.place(phi, seed)
+    landmark = state.landmark.numpy()
+    between = landmark[:, :, None] - landmark[:, None]
+    distance = np.linalg.norm(between, axis=-1) + 9.0 * np.eye(num_agents)
+    self.assertAllInRange(distance, 0.2099, 10.0)
+    side = 0.4 * num_agents**0.5
+    self.assertAllInRange(landmark, -side / 2, side / 2)
+    self.assertGreater(np.max(landmark), 0.4 * side)
+    self.assertGreater(np.min(np.std(landmark, axis=0)), 0.05)  # All vary.
+    # None pushes another away, though neighbours may all but touch.
+    idle = (tf.zeros([20, num_agents], tf.int32),)
+    for _ in range(5):
+      state = env.step(state, idle)
+    self.assertAllEqual(env.progress(state), np.ones([20]))
+
+  @parameterized.parameters((24, 0.15), (25, 0.25), (100, 0.25))
+  def test_crowds_have_wide_landmarks(self, num_agents, cover_distance):
+    env = _env(num_agents)
+    self.assertAllClose(env.cover_distance, cover_distance)
+    place = np.arange(2.0 * num_agents).reshape([-1, 2])
+    for shift, progress in ((-0.001, 1.0), (0.001, 0.0)):
+      agent = place + [cover_distance + shift, 0.0]
+      self.assertAllClose(env.progress(_state(agent, place)), [progress])
+
   def test_uniform_tasks_fill_the_room(self):
     env = _env(3)
     phi = env.task_space.sample_uniform(2000, randomness.root(0))
