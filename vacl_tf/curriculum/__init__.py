@@ -15,6 +15,19 @@ from vacl_tf.environments import task_space
 NAMES = ('vacl', 'task_expansion', 'uniform')
 
 
+def check(cfg: config.Config) -> None:
+  """Raises ValueError if there is no such curriculum, or not for the counts."""
+  name = cfg.curriculum.name
+  if name not in NAMES:
+    raise ValueError(config.unknown('curriculum', name, NAMES))
+  if len(config.entity_counts(cfg)) > 1 and name != 'vacl':
+    raise ValueError(
+      f'curriculum={name!r} has one entity count, not '
+      f'{cfg.progression.entity_counts}; leave out entity_counts, or choose '
+      "'vacl'"
+    )
+
+
 def make(
   cfg: config.Config,
   spaces: Sequence[task_space.TaskSpace],
@@ -30,20 +43,13 @@ def make(
   Raises:
     ValueError: there is no such curriculum, or not for so many counts.
   """
-  name, num_tasks = cfg.curriculum.name, cfg.training.num_tasks
-  if name not in NAMES:
-    raise ValueError(config.unknown('curriculum', name, NAMES))
+  check(cfg)
+  num_tasks = cfg.training.num_tasks
   if len(spaces) == 1:
-    if name == 'uniform':
+    if cfg.curriculum.name == 'uniform':
       return base.Uniform(spaces[0])
     return task_expansion.TaskExpansion(
       spaces[0], cfg.curriculum, num_tasks, seed
-    )
-  if name != 'vacl':
-    raise ValueError(
-      f'curriculum={name!r} has one entity count, not '
-      f'{cfg.progression.entity_counts}; leave out entity_counts, or choose '
-      "'vacl'"
     )
 
   def make_inner(

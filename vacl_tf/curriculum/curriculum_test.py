@@ -23,7 +23,7 @@ def _make(name, num_counts=1):
       'curriculum.name': name,
       'curriculum.capacity': 50,
       'curriculum.num_easy_tasks': 50,
-      'progression.entity_counts': '2,2',
+      'progression.entity_counts': '2,4' if num_counts > 1 else '',
     },
   )
   spaces = [fakes.LineTaskSpace()] * num_counts

@@ -103,12 +103,18 @@ def _counts(facts: dict[str, Any]) -> list[int]:
 
 def _environment(facts: dict[str, Any], num_agents: int) -> base.Environment:
   """Returns the world that the policy is for, with the wanted count."""
-  is_as_trained = num_agents == facts['num_agents']
   try:
-    env = environments.load(
-      facts['env'], num_agents, facts['horizon'] if is_as_trained else None
+    own, trained = (
+      presets.with_agents(facts['env'], count).horizon
+      for count in (num_agents, facts['num_agents'])
     )
-  except (KeyError, ValueError) as error:
+    horizon = facts['horizon'] if own == trained else own
+    env = environments.load(facts['env'], num_agents, horizon)
+  except KeyError as error:
+    raise command_line.UsageError(
+      config.unknown('env', facts.get('env'), environments.NAMES)
+    ) from error
+  except ValueError as error:
     raise command_line.UsageError(str(error)) from error
   if saving.described(env.roles) != facts['roles']:
     raise command_line.UsageError(
@@ -139,14 +145,15 @@ def _judge(
   act: rollout.Act, env: base.Environment, facts: dict[str, Any]
 ) -> dict[str, Any]:
   """Returns what is found on fresh target tasks, by name."""
-  horizons = presets.judged_horizons(env.name, env.task_space.count)
-  judged, env.horizon = env.horizon, max(env.horizon, *horizons)
+  judged, num_agents = env.horizon, env.task_space.count
+  horizons = presets.judged_horizons(env.name, num_agents)
+  longest = environments.load(env.name, num_agents, max((judged, *horizons)))
   block = max(_VECTORS_AT_ONCE // env.num_vectors, 1)
   seed = _seed()
   play = tf.function(
-    lambda: evaluation.evaluate(act, env, _NUM_TASKS.value, seed, block)
+    lambda: evaluation.evaluate(act, longest, _NUM_TASKS.value, seed, block)
   )
-  progress, env.horizon = play().numpy(), judged
+  progress = play().numpy()
   value = {
     steps: evaluation.estimate(np.asarray(rollout.task_value(progress[:steps])))
     for steps in (judged, *horizons)
@@ -156,7 +163,7 @@ def _judge(
   )
   return {
     'env': env.name,
-    'num_agents': env.task_space.count,
+    'num_agents': num_agents,
     'trained_with': facts['num_agents'],
     'num_tasks': _NUM_TASKS.value,
     'horizon': judged,

@@ -85,10 +85,7 @@ def make_config() -> config.Config:
     )
     cfg = config.replace(cfg, _given(_CONFIG))
     config.check(cfg)
-    if cfg.curriculum.name not in curriculum.NAMES:
-      raise ValueError(
-        config.unknown('curriculum', cfg.curriculum.name, curriculum.NAMES)
-      )
+    curriculum.check(cfg)
   except ValueError as error:
     raise command_line.UsageError(str(error)) from error
   return cfg

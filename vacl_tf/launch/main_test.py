@@ -57,6 +57,12 @@ class BadInputTest(parameterized.TestCase):
     ('--config.curriculum.kernel=joined', 'did you mean joint'),
     ('--num_agents=1', 'num_agents=1 .*allowed: 2 to 100'),
     ('--num_agents=101', 'allowed: 2 to 100'),
+    ('--entity_counts=8,4', 'does not grow from 8 to 4; give'),
+    ('--entity_counts=4,4', 'does not grow from 4 to 4; give'),
+    ('--entity_counts=4,few', "'4,few' is not a list of counts; give one"),
+    ('--entity_counts=4,101', 'num_agents=101 .*allowed: 2 to 100'),
+    ('--entity_counts=1,4', 'num_agents=1 .*allowed: 2 to 100'),
+    ('--entity_counts=2x2,4x2', 'counts agents alone; give a list like 4,8'),
     ('--num_env_steps=34999', 'give at least 35000'),
     ('--evaluation_interval=0', 'evaluation_interval=0'),
     ('--stop_at_coverage=-1', 'stop_at_coverage'),
@@ -65,6 +71,27 @@ class BadInputTest(parameterized.TestCase):
   def test_a_bad_value_is_refused(self, argument, message):
     self._assert_refused(message, argument)
     self.assertFalse((self.folder / 'run' / 'config.json').exists())
+
+  @parameterized.parameters(
+    (
+      ['--env=speaker_listener', '--entity_counts=2,4'],
+      'num_agents=4 is not possible in speaker_listener; allowed: 2$',
+    ),
+    (
+      ['--curriculum=uniform', '--entity_counts=4,8'],
+      "'uniform' has one entity count, not 4,8; leave out entity_counts",
+    ),
+    (
+      ['--num_agents=16', '--entity_counts=4,8'],
+      'does not end at num_agents=16; leave one of them out',
+    ),
+    (
+      ['--num_agents=8', '--config.training.num_tasks=35'],
+      'num_tasks=35 is not a multiple of 10',
+    ),
+  )
+  def test_values_that_do_not_fit_together_are_refused(self, given, message):
+    self._assert_refused(message, *given)
 
   def test_a_run_dir_that_is_a_file_is_refused_and_kept(self):
     path = self.folder / 'file'

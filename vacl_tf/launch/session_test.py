@@ -96,13 +96,16 @@ class SessionTest(absltest.TestCase):
     self.assertLessEqual(coverage['low'], coverage['mean'])
     with Image.open(gif) as image:
       self.assertEqual(image.n_frames, 10)
-    for flag, message in (
-      ('--run_dir=nowhere', 'nowhere'),
-      (f'--saved_model={path}', 'saved_model folder'),
+    policy = f'--saved_model={path / "saved_model"}'
+    for flags, message in (
+      (['--run_dir=nowhere'], 'nowhere'),
+      ([f'--saved_model={path}'], 'saved_model folder'),
+      ([policy, '--num_agents=4,few'], 'num_agents=4,few is not a list'),
+      ([policy, '--num_agents=4,101'], 'num_agents=101 .*allowed: 2 to 100'),
     ):
-      code, _, err = _finish(_start('evaluate', flag))
+      code, _, err = _finish(_start('evaluate', *flags))
       self.assertEqual(code, 2, err)
-      self.assertIn(message, err)
+      self.assertRegex(err, message)
       self.assertEqual(err.count('\n'), 1, err)
 
 
