@@ -161,7 +161,8 @@ def choose_snapshots(snapshots: dict[int, records.Snapshot]) -> list[int]:
 
 
 def _num_dims(snapshots: dict[int, records.Snapshot]) -> int:
-  return next(iter(snapshots.values()))['active_phi'].shape[1]
+  """Returns the numbers of a task; the last ones have the most entities."""
+  return snapshots[max(snapshots)]['active_phi'].shape[1]
 
 
 def _make_room(axis: 'axes.Axes', half_width: float) -> None:

@@ -145,7 +145,7 @@ class PlotTest(parameterized.TestCase):
     self.assertContainsSubset({'simple_spread'}, shared.split(', '))
 
   def test_other_worlds_have_neither_reference_nor_rooms(self):
-    run = _write_run(self.root / 'run', env='elsewhere')
+    run = _write_run(self.root / 'run', {'environment.name': 'elsewhere'})
     _write_snapshots(run)
     plot.plot([run], self.output)
     self.assertEqual(self._legend(), ['vacl (seed 0)'])
