@@ -167,13 +167,14 @@ class Learner(tf.Module):
     """Returns values [T + 1, B, n] per role of states [T + 1, B, ...]."""
     roles = tuple(tf.float32 for _ in self._network.values)
 
+    @tf.autograph.experimental.do_not_convert  # It would take seconds.
+    def of_step(state: types.State) -> tuple[tf.Tensor, ...]:
+      return self._network.value(observe(state))
+
     def of_block(begin: tf.Tensor) -> tuple[tf.Tensor, ...]:
       # Step by step: the activations of all steps at once would fill memory.
-      return tf.map_fn(
-        lambda state: self._network.value(observe(state)),
-        chunks.worlds(states, begin, block),
-        fn_output_signature=roles,
-      )
+      mine = chunks.worlds(states, begin, block)
+      return tf.map_fn(of_step, mine, fn_output_signature=roles)
 
     num_worlds = tf.nest.flatten(states)[0].shape[1]
     return chunks.over_worlds(of_block, num_worlds, block, size)

@@ -3,6 +3,7 @@
 """An update on tiny trajectories, against its definition written out."""
 
 import dataclasses
+import math
 
 import numpy as np
 import tensorflow as tf
@@ -99,18 +100,11 @@ def _literal_gradients(network, trajectory, cfg) -> list[tf.Tensor]:
   return tape.gradient(loss, variables)
 
 
-def _compiled(function):
-  # Steps stay outside of graphs, where they can be seen.
-  if function.__name__ == 'apply':
-    return function
-  return tf.function(function, autograph=False)
-
-
 def _update(learner, trajectory, is_terminal=False, sizes=(_TASKS,)):
   """Updates on as many copies of the trajectory as there are sizes."""
   env = fakes.LineWorld(_STEPS)
   env.is_terminal = is_terminal
-  improve = update.Update(learner, [env] * len(sizes), 2, _compiled)
+  improve = update.Update(learner, [env] * len(sizes), math.gcd(*sizes, _TASKS))
   experiences = {
     count: update.Experience(trajectory, tf.constant(size))
     for count, size in enumerate(sizes)
@@ -294,7 +288,7 @@ class CountsTest(_Case):
       for s in (slice(0, 2), slice(2, 6))
     ]
     learner = ppo.Learner(network, _PLAIN)
-    improve = update.Update(learner, [_ENV, _ENV], 2, _compiled)
+    improve = update.Update(learner, [_ENV, _ENV], 2)
     improve(
       {
         index: update.Experience(half, tf.constant(half.progress.shape[1]))

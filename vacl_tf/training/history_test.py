@@ -19,9 +19,11 @@ class RecordTest(tf.test.TestCase):
     super().setUp()
     folder = pathlib.Path(self.create_tempdir().full_path)
     self.path = folder / 'curriculum.npz'
-    cfg = config.CurriculumConfig(capacity=1300, num_easy_tasks=1200)
+    cfg = config.Config(
+      curriculum=config.CurriculumConfig(capacity=1300, num_easy_tasks=1200)
+    )
     space = fakes.LineWorld().task_space
-    self.curriculum = curriculum.make(cfg, space, randomness.root(0))
+    self.curriculum = curriculum.make(cfg, [space], randomness.root(0))
 
   def _iterations(self) -> list[int]:
     with np.load(self.path) as arrays:
@@ -51,8 +53,8 @@ class RecordTest(tf.test.TestCase):
 
   def test_a_curriculum_without_sets_writes_nothing(self):
     uniform = curriculum.make(
-      config.CurriculumConfig(name='uniform'),
-      fakes.LineWorld().task_space,
+      config.Config(curriculum=config.CurriculumConfig(name='uniform')),
+      [fakes.LineWorld().task_space],
       randomness.root(0),
     )
     history.record(self.path, uniform, 1)
