@@ -12,6 +12,7 @@ from absl.testing import parameterized
 from vacl_tf import config
 from vacl_tf import randomness
 from vacl_tf import types
+from vacl_tf.curriculum import base
 from vacl_tf.curriculum import entity_progression
 from vacl_tf.curriculum import task_expansion
 from vacl_tf.testing import fakes
@@ -39,10 +40,15 @@ def _inner(space, most_tasks, seed):
   )
 
 
-def _make(counts=(4, 8), **changes):
+def _uniform(space, most_tasks, seed):
+  del most_tasks, seed
+  return base.Uniform(space)
+
+
+def _make(counts=(4, 8), make_inner=_uniform, **changes):
   cfg = dataclasses.replace(_CONFIG, **changes)
   return entity_progression.EntityProgression(
-    [_Space(count) for count in counts], _inner, cfg, _NUM_TASKS, _SEED
+    [_Space(count) for count in counts], make_inner, cfg, _NUM_TASKS, _SEED
   )
 
 
@@ -144,7 +150,7 @@ class QuotasTest(parameterized.TestCase, tf.test.TestCase):
 
 class UpdateTest(parameterized.TestCase, tf.test.TestCase):
   def test_only_counts_in_play_change(self):
-    made = _make()
+    made = _make(make_inner=_inner)
     before = [x.numpy() for x in made.inner[1].variables]
     _, metrics = _play(made, [0.5, 0.5], value=1.0)
     for old, new in zip(before, made.inner[1].variables, strict=True):
@@ -156,7 +162,7 @@ class UpdateTest(parameterized.TestCase, tf.test.TestCase):
     self.assertAllClose(metrics['mixing_entropy'], 0.0)
 
   def test_both_counts_of_a_mixture_learn_apart(self):
-    made = _make()
+    made = _make(make_inner=_inner)
     made.tenths.assign(5)
     batches, metrics = _play(made, [0.5, 0.5], value=1.0)
     self.assertEqual([int(batch.size) for batch in batches], [20, 10])
@@ -167,7 +173,7 @@ class UpdateTest(parameterized.TestCase, tf.test.TestCase):
     self.assertAllClose(metrics['mixing_entropy'], np.log(2.0))
 
   def test_children_are_in_proportion_to_tasks(self):
-    made = _make()
+    made = _make(make_inner=_inner)
     made.tenths.assign(8)
     before = [int(inner.active.count) for inner in made.inner]
     batches, _ = _play(made, [0.5, 0.5], value=1.0)
@@ -177,7 +183,7 @@ class UpdateTest(parameterized.TestCase, tf.test.TestCase):
       self.assertEqual(children, int(batch.size) // 2)
 
   def test_padding_is_not_scored(self):
-    made = _make()
+    made = _make(make_inner=_inner)
     made.tenths.assign(8)
     batches = made.sample(_NUM_TASKS, _SEED)
     for batch in batches:
@@ -185,7 +191,7 @@ class UpdateTest(parameterized.TestCase, tf.test.TestCase):
       self.assertAllEqual(rest, np.full(len(rest), types.Origin.FRESH))
 
   def test_compiled_once_for_all_weights(self):
-    made = _make()
+    made = _make(make_inner=_inner)
     sample = tf.function(
       lambda seed: made.sample(_NUM_TASKS, seed), jit_compile=True
     )
@@ -199,7 +205,7 @@ class UpdateTest(parameterized.TestCase, tf.test.TestCase):
       self.assertEqual(function.experimental_get_tracing_count(), 1)
 
   def test_history_is_that_of_the_largest_count(self):
-    made = _make()
+    made = _make(make_inner=_inner)
     self.assertLen(made.history()['active_phi'], 30)
     made.inner[1].active.count.assign(7)
     made.tenths.assign(1)
