@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Roll-outs, step by step again."""
 
+import functools
+
 import numpy as np
 import tensorflow as tf
 from absl.testing import parameterized
@@ -61,18 +63,23 @@ class DrawTest(parameterized.TestCase, tf.test.TestCase):
     self.assertEqual(found.dtype, tf.int32)
 
 
-class CollectTest(tf.test.TestCase):
-  def _collect(self, seed=_SEED, block=5, size=None):
-    network = _network()
-    batch = base.fresh_batch(_ENV.task_space, _phi(), size)
-    collect = tf.function(
-      lambda: rollout.collect(network.logits, _ENV, batch, block, seed),
-      autograph=False,
-    )
-    return network, collect()
+@functools.cache  # Several tests look at the same trajectory.
+def _collect(seed=4, block=5, size=5):
+  """Returns the network and a trajectory of five tasks."""
+  network = _network()
+  batch = base.fresh_batch(_ENV.task_space, _phi(), tf.constant(size))
+  collect = tf.function(
+    lambda: rollout.collect(
+      network.logits, _ENV, batch, block, randomness.root(seed)
+    ),
+    autograph=False,
+  )
+  return network, collect()
 
+
+class CollectTest(tf.test.TestCase):
   def test_shapes(self):
-    _, trajectory = self._collect()
+    _, trajectory = _collect()
     for state in trajectory.state:
       self.assertEqual(state.shape, [7, 5, 2])
     for name in ('action', 'log_prob', 'reward', 'bonus'):
@@ -83,12 +90,12 @@ class CollectTest(tf.test.TestCase):
     self.assertAllEqual(trajectory.bonus[0], np.zeros([6, 5, 2]))
 
   def test_begins_with_the_tasks(self):
-    _, trajectory = self._collect()
+    _, trajectory = _collect()
     first = _ENV.read_task(_at(trajectory.state, 0))
     self.assertAllEqual(first, _phi())
 
   def test_states_rewards_and_log_probs_belong_to_the_actions(self):
-    network, trajectory = self._collect()
+    network, trajectory = _collect()
     self.assertLen(np.unique(trajectory.action[0]), 3)
     for t in range(6):
       state = _at(trajectory.state, t)
@@ -104,8 +111,8 @@ class CollectTest(tf.test.TestCase):
       self.assertAllEqual(trajectory.progress[t], _ENV.progress(after))
 
   def test_blocks_are_played_up_to_the_size(self):
-    network, whole = self._collect(block=1)
-    _, part = self._collect(block=1, size=tf.constant(3))
+    network, whole = _collect(block=1)
+    _, part = _collect(block=1, size=3)
     cut = tf.nest.map_structure(lambda x: x[:, :3], (whole, part))
     tf.nest.map_structure(self.assertAllEqual, *cut)
     self.assertAllEqual(part.state.position[:, 3:], np.zeros([7, 2, 2]))
@@ -118,8 +125,8 @@ class CollectTest(tf.test.TestCase):
     self.assertAllClose(whole.log_prob[0][3], log_prob, 1e-5, 1e-5)
 
   def test_seed_decides(self):
-    one, again = self._collect()[1], self._collect()[1]
-    other = self._collect(randomness.root(9))[1]
+    one, again = _collect()[1], _collect.__wrapped__()[1]
+    other = _collect(seed=9)[1]
     tf.nest.map_structure(self.assertAllEqual, one, again)
     self.assertNotAllEqual(one.action[0], other.action[0])
 
