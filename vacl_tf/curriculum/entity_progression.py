@@ -20,7 +20,7 @@ from vacl_tf.curriculum import base
 from vacl_tf.environments import task_space
 
 # Weights are multiples of a tenth, and so are the parts of a batch. Numbers of
-# worlds are data of one compiled program, so no weight compiles anything.
+# worlds are data of compiled programs. XLA compiles `update` anew all the same.
 NUM_PARTS = config.NUM_PARTS
 
 # A curriculum of tasks with one count, which may play so many of them.

@@ -190,7 +190,7 @@ class UpdateTest(parameterized.TestCase, tf.test.TestCase):
       rest = batch.origin[int(batch.size) :]
       self.assertAllEqual(rest, np.full(len(rest), types.Origin.FRESH))
 
-  def test_compiled_once_for_all_weights(self):
+  def test_traced_once_for_all_weights(self):
     made = _make(make_inner=_inner)
     sample = tf.function(
       lambda seed: made.sample(_NUM_TASKS, seed), jit_compile=True
