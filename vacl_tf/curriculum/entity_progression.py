@@ -20,7 +20,7 @@ from vacl_tf.curriculum import base
 from vacl_tf.environments import task_space
 
 # Weights are multiples of a tenth, and so are the parts of a batch. Numbers of
-# worlds are data of compiled programs. XLA compiles `update` anew all the same.
+# worlds are data of compiled programs, so a growing weight compiles nothing.
 NUM_PARTS = config.NUM_PARTS
 
 # A curriculum of tasks with one count, which may play so many of them.
@@ -140,7 +140,8 @@ class EntityProgression(base.Curriculum):
     distribution = self.distribution()
     largest = self.stage + tf.cast(self.tenths > 0, tf.int32)
     metrics = {
-      name: tf.stack([metrics[name] for metrics in found])[largest]
+      # Not [largest], which would compile anew for each of its values.
+      name: tf.gather([metrics[name] for metrics in found], largest)
       for name in found[0]
     }
     metrics |= {

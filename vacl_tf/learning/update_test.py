@@ -1,15 +1,8 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""XLA compiles each program of an update once, whatever it is given.
+"""XLA compiles each program of an update once, whatever it is given."""
 
-The test starts this file as a process of its own, because XLA reads its flags
-once; `_learn` is what that does.
-"""
-
-import os
-import pathlib
-import subprocess
-import sys
+from collections.abc import Iterator
 
 import tensorflow as tf
 
@@ -19,9 +12,10 @@ from vacl_tf import types
 from vacl_tf.learning import ppo
 from vacl_tf.learning import update
 from vacl_tf.networks import policy_value
+from vacl_tf.testing import compilations
 from vacl_tf.testing import fakes
 
-_CHILD = 'learn'  # First argument of a child process.
+_MODULE = 'vacl_tf.learning.update_test'
 _STEPS, _WORLDS = 3, 4
 _SIZES = (4, 4, 3, 1)
 _ENV = fakes.LineWorld(_STEPS)
@@ -41,8 +35,7 @@ def _trajectory():
   )
 
 
-def _learn(folder: pathlib.Path) -> None:
-  """Prints how many programs XLA has compiled after each of some updates."""
+def _learn() -> Iterator[None]:
   network = policy_value.PolicyValue(
     _ENV.roles, config.NetworkConfig(hidden_size=4), 0
   )
@@ -56,28 +49,17 @@ def _learn(folder: pathlib.Path) -> None:
   for seed, size in enumerate(_SIZES):
     experience = update.Experience(_trajectory(), tf.constant(size))
     improve({0: experience}, randomness.root(seed))
-    print(len(list(folder.glob('*before_optimizations.txt'))))
+    yield
 
 
 class CompilationTest(tf.test.TestCase):
   def test_neither_minibatches_nor_sizes_compile_anything(self):
-    folder = pathlib.Path(self.create_tempdir().full_path)
-    flags = f'--xla_dump_to={folder} --xla_dump_hlo_as_text'
-    child = subprocess.run(
-      [sys.executable, '-m', 'vacl_tf.learning.update_test', _CHILD, folder],
-      check=True,
-      capture_output=True,
-      text=True,
-      env=os.environ | {'XLA_FLAGS': flags},
-    )
-    counts = [int(line) for line in child.stdout.split()]
+    counts = compilations.count(_MODULE)
     self.assertLen(counts, len(_SIZES))
     self.assertGreaterEqual(counts[0], 5)
     self.assertEqual(set(counts), {counts[0]})
 
 
 if __name__ == '__main__':
-  if sys.argv[1:2] == [_CHILD]:
-    _learn(pathlib.Path(sys.argv[2]))
-  else:
-    tf.test.main()
+  compilations.if_child(_learn)
+  tf.test.main()

@@ -1,0 +1,44 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Counts what XLA compiles, in a process of its own: it reads its flags once.
+
+A program that is traced once may still be compiled again for every value of an
+argument that XLA wants to know beforehand, such as the place of a slice.
+
+A test module calls `count(__name__)` where it checks, and `if_child(steps)`
+before it runs its tests; `steps` then runs in the child process.
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable
+from typing import Any
+
+_CHILD = '--count_compilations_in'
+
+
+def count(module: str) -> list[int]:
+  """Returns how many programs there were after each step of a module."""
+  with tempfile.TemporaryDirectory() as folder:
+    flags = f'--xla_dump_to={folder} --xla_dump_hlo_as_text'
+    child = subprocess.run(
+      [sys.executable, '-m', module, _CHILD, folder],
+      check=True,
+      capture_output=True,
+      text=True,
+      env=os.environ | {'XLA_FLAGS': flags},
+    )
+  return [int(line) for line in child.stdout.split()]
+
+
+def if_child(steps: Callable[[], Iterable[Any]]) -> None:
+  """In a child process, prints the programs after each step, and exits."""
+  if sys.argv[1:2] != [_CHILD]:
+    return
+  folder = pathlib.Path(sys.argv[2])
+  for _ in steps():
+    print(len(list(folder.glob('*before_optimizations.txt'))))
+  sys.exit()
