@@ -75,7 +75,7 @@ _PUBLISHED_FOR = {
 }
 # Memory-bound parts whose gradients the released code sums (K, section 4.3),
 # up to the agents that the paper begins with, and beyond.
-_NUM_PARTS = {
+_GRADIENT_PARTS = {
   'simple_spread': (2, 16),
   'hard_spread': (2, 16),
   'push_ball': (2, 8),
@@ -144,7 +144,7 @@ def make(
     values = values | _DEFAULT_FOR_MANY
   if preset == 'paper':
     is_large = world.num_agents > first
-    scale = {'ppo.gradient_scale': float(_NUM_PARTS[env][is_large])}
+    scale = {'ppo.gradient_scale': float(_GRADIENT_PARTS[env][is_large])}
     values = _PUBLISHED | scale | _PUBLISHED_FOR.get(env, {})
   if curriculum is not None:
     values = values | {'curriculum.name': curriculum}

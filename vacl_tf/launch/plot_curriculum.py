@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The picture of a curriculum: how many tasks, how spread, and where."""
 
-import math
 import pathlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -26,14 +25,44 @@ STYLE = {
   'legend.frameon': False,
 }
 
-# Half of the room's width in metres, where phi is agents, then landmarks.
+Box = tuple[float, float, float, float]  # x from, x to, y from, y to; metres.
+
+
+class Layout(NamedTuple):
+  """Where the entities of a task vector are.
+
+  Attributes:
+    kinds: of entities, in the order of phi; each has as many numbers.
+    mover: the kind that has to be at the landmarks.
+    movers: box of that kind in the tasks to be solved.
+    landmarks: box of the landmarks there.
+  """
+
+  kinds: tuple[str, ...]
+  mover: str
+  movers: Box
+  landmarks: Box
+
+
 # Said again here because the environments import TensorFlow.
-HALF_WIDTH = {'simple_spread': 3.0}
+_WIDE, _SMALL = (-3.0, 3.0, -3.0, 3.0), (-1.0, 1.0, -1.0, 1.0)
+_MIDDLE = (-2.0, 2.0, -2.0, 2.0)
+_LEFT, _RIGHT = (-4.9, -3.1, -0.9, 0.9), (3.1, 4.9, -0.9, 0.9)
+LAYOUTS = {
+  'simple_spread': Layout(('agent', 'landmark'), 'agent', _WIDE, _WIDE),
+  'hard_spread': Layout(('agent', 'landmark'), 'agent', _LEFT, _RIGHT),
+  'push_ball': Layout(
+    ('agent', 'ball', 'landmark'), 'ball', _MIDDLE, _MIDDLE
+  ),
+  'speaker_listener': Layout(
+    ('speaker', 'listener', *3 * ['landmark']), 'listener', _SMALL, _SMALL
+  ),
+}
 
 _ACTIVE, _SOLVED, _INK = '#56B4E9', '#D55E00', '#555555'
 _NUM_ROOMS = 4
 _NUM_DRAWN = 120  # Tasks of a set in one room; more would hide each other.
-_NUM_UNIFORM = 1000
+_NUM_TARGET = 1000
 _MILLION = 1e6
 
 
@@ -42,18 +71,19 @@ def draw(run: records.Record, output: pathlib.Path) -> None:
   import matplotlib
   from matplotlib import figure
 
-  half_width = HALF_WIDTH.get(run.config['environment.name'])
+  layout = LAYOUTS.get(run.config['environment.name'])
   snapshots = records.read_snapshots(run.path / 'curriculum.npz')
-  has_rooms = half_width is not None and bool(snapshots)
+  has_rooms = layout is not None and bool(snapshots)
+  target = _sample_target(layout, snapshots) if has_rooms else None
   with matplotlib.rc_context(STYLE):
     size = (12.0, 9.4 if has_rooms else 4.2)
     picture = figure.Figure(figsize=size, layout='constrained')
     parts = picture.subfigures(
       1 + has_rooms, 1, squeeze=False, height_ratios=[1, 1.5][: 1 + has_rooms]
     )[:, 0]
-    _draw_history(parts[0], run, half_width)
+    _draw_history(parts[0], run, target)
     if has_rooms:
-      _draw_rooms(parts[1], run, snapshots, half_width)
+      _draw_rooms(parts[1], run, snapshots, layout, target)
     name = run.config['environment.name']
     picture.suptitle(
       f'{name}, n = {run.config["environment.num_agents"]}, '
@@ -64,7 +94,7 @@ def draw(run: records.Record, output: pathlib.Path) -> None:
 
 
 def _draw_history(
-  part: 'figure.SubFigure', run: records.Record, half_width: float | None
+  part: 'figure.SubFigure', run: records.Record, target: np.ndarray | None
 ) -> None:
   """Draws sizes, newly solved tasks and spread against env steps."""
   sizes, news, spread = part.subplots(1, 3)
@@ -87,11 +117,11 @@ def _draw_history(
   spread.plot(steps, columns['solved_spread'], color=_SOLVED, label='solved')
   spread.set_title('Spread of the solved set')
   spread.set_ylabel('std of a coordinate')
-  if half_width is not None:
-    uniform = half_width / math.sqrt(3.0)
-    label = f'uniform tasks ({uniform:.2f} m)'
+  if target is not None:
+    level = np.sqrt(target.var(0).mean())
+    label = f'tasks to be solved ({level:.2f} m)'
     spread.set_ylabel('std of a coordinate (metres)')
-    spread.axhline(uniform, color=_INK, ls='--', lw=1.2, label=label)
+    spread.axhline(level, color=_INK, ls='--', lw=1.2, label=label)
     spread.legend(loc='best')
   for axis in (sizes, news, spread):
     axis.set_xlabel('environment steps (millions)')
@@ -111,33 +141,34 @@ def _draw_rooms(
   part: 'figure.SubFigure',
   run: records.Record,
   snapshots: dict[int, records.Snapshot],
-  half_width: float,
+  layout: Layout,
+  target: np.ndarray,
 ) -> None:
-  """Draws where tasks put agents and landmarks, early to late."""
+  """Draws where tasks put their entities, early to late."""
   chosen = choose_snapshots(snapshots)
   steps = np.interp(chosen, run.columns['iteration'], run.columns['env_steps'])
   rooms, distances = part.subplots(
     2, _NUM_ROOMS, sharey='row', height_ratios=[1.0, 0.62]
   )
-  uniform = np.random.default_rng(0).uniform(
-    -half_width, half_width, [_NUM_UNIFORM, _num_dims(snapshots)]
-  )
+  farthest = nearest_mover(target, layout).max()
   for axis, below, iteration, step in zip(
     rooms, distances, chosen, steps, strict=False
   ):
     axis.set_title(f'{step / _MILLION:.3g} M steps')
-    _make_room(axis, half_width)
-    _draw_distances(below, uniform, 'uniform tasks', color=_INK, ls='--')
+    _make_room(axis, layout)
+    _draw_distances(
+      below, target, layout, 'tasks to be solved', color=_INK, ls='--'
+    )
     for name, colour in (('active', _ACTIVE), ('solved', _SOLVED)):
       phi = snapshots[iteration][f'{name}_phi']
       points = phi[:: -(-len(phi) // _NUM_DRAWN) or 1].reshape(-1, 2)
       axis.scatter(*points.T, s=3.5, color=colour, alpha=0.7, lw=0)
-      _draw_distances(below, phi, f'{name} tasks', color=colour)
-    below.set(xlim=(0.0, half_width), ylim=(0.0, 1.02))
-    below.set_xlabel('nearest agent within (metres)')
+      _draw_distances(below, phi, layout, f'{name} tasks', color=colour)
+    below.set(xlim=(0.0, farthest), ylim=(0.0, 1.02))
+    below.set_xlabel(f'nearest {layout.mover} within (metres)')
   for axis in (*rooms[len(chosen) :], *distances[len(chosen) :]):
     axis.remove()
-  rooms[0].set_ylabel('agents and landmarks\nin the room (metres)')
+  rooms[0].set_ylabel('all entities\nin the room (metres)')
   distances[0].set_ylabel('share of landmarks')
   # All three are there in the last column, if they ever were.
   handles, labels = distances[len(chosen) - 1].get_legend_handles_labels()
@@ -160,37 +191,62 @@ def choose_snapshots(snapshots: dict[int, records.Snapshot]) -> list[int]:
   return [iterations[i] for i in sorted({0, *between, len(iterations) - 1})]
 
 
-def _num_dims(snapshots: dict[int, records.Snapshot]) -> int:
-  """Returns the numbers of a task; the last ones have the most entities."""
-  return snapshots[max(snapshots)]['active_phi'].shape[1]
+def _sample_target(
+  layout: Layout, snapshots: dict[int, records.Snapshot]
+) -> np.ndarray:
+  """Returns phi [rows, D] of tasks to be solved, with the most entities."""
+  num_dims = snapshots[max(snapshots)]['active_phi'].shape[1]
+  num = num_dims // (2 * len(layout.kinds))  # Entities of a kind.
+  boxes = [
+    layout.landmarks if kind == 'landmark' else layout.movers
+    for kind in layout.kinds
+  ]
+  sides = np.repeat(np.reshape(boxes, [-1, 2, 2]), num, 0)
+  rows = np.random.default_rng(0).uniform(
+    sides[..., 0], sides[..., 1], [_NUM_TARGET, *sides.shape[:2]]
+  )
+  return rows.reshape(_NUM_TARGET, num_dims)
 
 
-def _make_room(axis: 'axes.Axes', half_width: float) -> None:
-  margin = 1.03 * half_width
-  axis.set(xlim=(-margin, margin), ylim=(-margin, margin), aspect='equal')
-  axis.set_xticks([-half_width, 0.0, half_width])
-  axis.set_yticks([-half_width, 0.0, half_width])
+def _make_room(axis: 'axes.Axes', layout: Layout) -> None:
+  boxes = np.array([layout.movers, layout.landmarks])
+  low, high = boxes[:, ::2].min(0), boxes[:, 1::2].max(0)
+  margin = 0.03 * (high - low).max()
+  axis.set(
+    xlim=(low[0] - margin, high[0] + margin),
+    ylim=(low[1] - margin, high[1] + margin),
+    aspect='equal',
+  )
+  axis.set_xticks([low[0], 0.0, high[0]])
+  axis.set_yticks([low[1], 0.0, high[1]])
   axis.grid(False)
   axis.spines[:].set_visible(True)
 
 
 def _draw_distances(
-  axis: 'axes.Axes', phi: np.ndarray, label: str, **style: str
+  axis: 'axes.Axes', phi: np.ndarray, layout: Layout, label: str, **style: str
 ) -> None:
-  """Draws which share of landmarks has an agent within a distance."""
+  """Draws which share of landmarks has a mover within a distance."""
   if len(phi):
     # From 0 and on to the far end, where all are within.
-    distance = np.concatenate([[0.0], np.sort(nearest_agent(phi)), [1e3]])
+    nearest = np.sort(nearest_mover(phi, layout))
+    distance = np.concatenate([[0.0], nearest, [1e3]])
     share = np.minimum(np.arange(len(distance)) / (len(distance) - 2), 1.0)
     axis.plot(distance, share, label=label, lw=1.6, **style)
 
 
-def nearest_agent(phi: np.ndarray) -> np.ndarray:
-  """Returns each landmark's distance to its nearest agent, all tasks in one.
+def nearest_mover(phi: np.ndarray, layout: Layout) -> np.ndarray:
+  """Returns each landmark's distance to its nearest mover, all tasks in one.
 
   Args:
-    phi: [rows, D], the agents' (x, y), then as many landmarks'.
+    phi: [rows, D] tasks.
+    layout: of phi.
   """
-  agents, landmarks = np.split(phi.reshape(len(phi), -1, 2), 2, 1)
-  towards = agents[:, None] - landmarks[:, :, None]
+  points = phi.reshape(len(phi), len(layout.kinds), -1, 2)
+  kinds = np.array(layout.kinds)
+  movers, landmarks = (
+    points[:, kinds == kind].reshape(len(phi), -1, 2)
+    for kind in (layout.mover, 'landmark')
+  )
+  towards = movers[:, None] - landmarks[:, :, None]
   return np.sqrt((towards**2).sum(-1)).min(-1).ravel()

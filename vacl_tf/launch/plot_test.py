@@ -16,8 +16,9 @@ from matplotlib import figure
 from matplotlib import image
 
 from vacl_tf import config
+from vacl_tf import environments
 from vacl_tf import presets
-from vacl_tf.environments.particle import spread
+from vacl_tf import randomness
 from vacl_tf.launch import command_line
 from vacl_tf.launch import plot
 from vacl_tf.launch import plot_curriculum
@@ -173,13 +174,31 @@ class PlotTest(parameterized.TestCase):
     chosen = plot_curriculum.choose_snapshots(snapshots)
     self.assertEqual(chosen, [1, 10, 20, 50])
 
-  def test_nearest_agent(self):
+  def test_nearest_mover(self):
     phi = np.array([[0, 0, 3, 0, 0, 1, 3, 4]], np.float32)  # Two and two.
-    np.testing.assert_allclose(plot_curriculum.nearest_agent(phi), [1, 4])
+    layout = plot_curriculum.LAYOUTS['simple_spread']
+    np.testing.assert_allclose(
+      plot_curriculum.nearest_mover(phi, layout), [1, 4]
+    )
+    phi = np.array([[9, 9, 0, 0, 0, 1, 2, 0, 0, 3]], np.float32)
+    layout = plot_curriculum.LAYOUTS['speaker_listener']
+    np.testing.assert_allclose(
+      plot_curriculum.nearest_mover(phi, layout), [1, 2, 3]
+    )
 
-  def test_room_is_that_of_the_environment(self):
-    room = plot_curriculum.HALF_WIDTH['simple_spread']
-    self.assertEqual(room, spread.ROOMS['simple_spread'].half_width)
+  @parameterized.parameters(*plot_curriculum.LAYOUTS)
+  def test_layout_is_that_of_the_environment(self, name):
+    layout = plot_curriculum.LAYOUTS[name]
+    space = environments.load(name).task_space
+    phi = space.sample_target(500, randomness.root(0)).numpy()
+    points = phi.reshape(500, len(layout.kinds), -1, 2)
+    for kind, found in zip(
+      layout.kinds, points.transpose(1, 3, 0, 2), strict=True
+    ):
+      box = layout.landmarks if kind == 'landmark' else layout.movers
+      sides = np.reshape(box, [2, 2])
+      np.testing.assert_allclose(found.min((1, 2)), sides[:, 0], atol=0.1)
+      np.testing.assert_allclose(found.max((1, 2)), sides[:, 1], atol=0.1)
 
 
 class BadInputTest(parameterized.TestCase):

@@ -4,6 +4,7 @@
 
 import csv
 import json
+import os
 import pathlib
 import signal
 import subprocess
@@ -12,6 +13,8 @@ import time
 
 from absl.testing import absltest
 from PIL import Image
+
+from vacl_tf.testing import compilations
 
 _SMALL = (
   '--config.training.num_tasks=20',
@@ -41,6 +44,7 @@ def _start(name: str, *arguments: str) -> subprocess.Popen:
     stdout=subprocess.PIPE,
     stderr=subprocess.PIPE,
     text=True,
+    env=os.environ | {'XLA_FLAGS': compilations.QUICK_XLA},
   )
 
 
