@@ -4,7 +4,6 @@
 
 import csv
 import json
-import os
 import pathlib
 import signal
 import subprocess
@@ -13,8 +12,6 @@ import time
 
 from absl.testing import absltest
 from PIL import Image
-
-from vacl_tf.testing import compilations
 
 _SMALL = (
   '--config.training.num_tasks=20',
@@ -44,7 +41,6 @@ def _start(name: str, *arguments: str) -> subprocess.Popen:
     stdout=subprocess.PIPE,
     stderr=subprocess.PIPE,
     text=True,
-    env=os.environ | {'XLA_FLAGS': compilations.QUICK_XLA},
   )
 
 

@@ -17,15 +17,14 @@ import tempfile
 from collections.abc import Callable, Iterable
 from typing import Any
 
-# For child processes whose programs are compiled but hardly run.
-QUICK_XLA = '--xla_backend_optimization_level=0'
 _CHILD = '--count_compilations_in'
 
 
 def count(module: str) -> list[int]:
   """Returns how many programs there were after each step of a module."""
   with tempfile.TemporaryDirectory() as folder:
-    flags = f'{QUICK_XLA} --xla_dump_to={folder} --xla_dump_hlo_as_text'
+    flags = os.environ.get('XLA_FLAGS', '')
+    flags += f' --xla_dump_to={folder} --xla_dump_hlo_as_text'
     child = subprocess.run(
       [sys.executable, '-m', module, _CHILD, folder],
       check=True,
