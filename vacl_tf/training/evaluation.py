@@ -14,6 +14,8 @@ from vacl_tf.environments import base
 from vacl_tf.learning import chunks
 from vacl_tf.training import rollout
 
+_Z = 1.96  # Deviations on either side of 95 % of a normal distribution.
+
 
 class Estimate(NamedTuple):
   """A mean over tasks with its 95 % interval."""
@@ -29,11 +31,19 @@ class Estimate(NamedTuple):
 def estimate(samples: np.ndarray) -> Estimate:
   """Returns the mean of samples [N] in [0, 1], N > 1, and its interval.
 
-  The interval is over tasks; it says nothing about other training seeds.
+  The interval is over tasks; it says nothing about other training seeds. That
+  of a share (all samples are 0 or 1) is Wilson's, which has a width where all
+  tasks agree, too.
   """
-  mean = float(np.mean(samples))
-  error = 1.96 * float(np.std(samples, ddof=1)) / math.sqrt(len(samples))
-  return Estimate(mean, max(mean - error, 0.0), min(mean + error, 1.0))
+  num, mean = len(samples), float(np.mean(samples))
+  centre, variance = mean, float(np.var(samples, ddof=1)) / num
+  if np.isin(samples, (0.0, 1.0)).all():
+    shrink = 1.0 + _Z * _Z / num
+    centre = (mean + _Z * _Z / (2 * num)) / shrink
+    variance = mean * (1.0 - mean) / num + (_Z / (2 * num)) ** 2
+    variance /= shrink * shrink
+  error = _Z * math.sqrt(variance)
+  return Estimate(mean, max(centre - error, 0.0), min(centre + error, 1.0))
 
 
 def evaluate(

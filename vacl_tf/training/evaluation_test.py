@@ -12,18 +12,31 @@ from vacl_tf.training import evaluation
 
 class EstimateTest(tf.test.TestCase):
   def test_by_hand(self):
+    found = evaluation.estimate(np.array([0.25, 1.0, 1.0, 0.75]))
+    error = 1.96 * (0.375 / 3.0) ** 0.5 / 2.0  # Squares of deviations: 0.375.
+    self.assertAlmostEqual(found.mean, 0.75)
+    self.assertAlmostEqual(found.low, 0.75 - error)
+    self.assertEqual(found.high, 1.0)
+
+  def test_shares_by_hand(self):
     found = evaluation.estimate(np.array([0.0, 1.0, 1.0, 1.0]))
     self.assertAlmostEqual(found.mean, 0.75)
-    self.assertAlmostEqual(found.low, 0.75 - 1.96 * 0.5 / 2.0)
-    self.assertEqual(found.high, 1.0)
+    self.assertAllClose(found[1:], [0.3006, 0.9544], atol=1e-4)
+
+  def test_agreement_is_no_certainty(self):
+    for num in (10, 2000):
+      found = evaluation.estimate(np.ones(num))
+      self.assertEqual((found.mean, found.high), (1.0, 1.0))
+      self.assertAlmostEqual(found.low, num / (num + 1.96**2))
 
   def test_the_interval_covers_the_truth_as_often_as_it_says(self):
     rng = np.random.default_rng(0)
-    hits = 0
-    for _ in range(1000):
-      found = evaluation.estimate(rng.random(200) < 0.7)
-      hits += found.low <= 0.7 <= found.high
-    self.assertBetween(hits, 920, 975)
+    for num, share in ((200, 0.7), (50, 0.97)):
+      hits = 0
+      for _ in range(1000):
+        found = evaluation.estimate(rng.random(num) < share)
+        hits += found.low <= share <= found.high
+      self.assertBetween(hits, 920, 985)
 
 
 class EvaluateTest(tf.test.TestCase):
