@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What a function would return: structure, shapes and types."""
+"""Functions of which loops must know the outputs before they begin."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +8,16 @@ from typing import Any
 import tensorflow as tf
 
 
-def outputs(function: Callable, *args: Any) -> Any:
-  """Returns the symbolic outputs of function(*args), without running it."""
+def once(function: Callable, *args: Any) -> tuple[Callable, Any]:
+  """Traces a function without running it.
+
+  Args:
+    function: to be called in a graph, any number of times.
+    *args: tensors, or specs of them, such as it will be called with.
+
+  Returns:
+    The function, which will not be traced again, and its symbolic outputs:
+    structure, shapes and types.
+  """
   traced = tf.function(function, autograph=False)
-  return traced.get_concrete_function(*args).structured_outputs
+  return traced, traced.get_concrete_function(*args).structured_outputs

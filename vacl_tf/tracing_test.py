@@ -1,24 +1,34 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Outputs are known, and nothing was done for it."""
+"""Outputs are known, nothing was done for it, and nothing is traced twice."""
 
 import tensorflow as tf
 
 from vacl_tf import tracing
 
 
-class OutputsTest(tf.test.TestCase):
+class OnceTest(tf.test.TestCase):
   def test_structure_shapes_and_types_without_running(self):
     counter = tf.Variable(0)
+    traces = []
 
     def function(x):
+      traces.append(x)
       counter.assign_add(1)
       return {'sum': tf.reduce_sum(x, 0), 'is_big': (x > 1.0,)}
 
-    found = tracing.outputs(function, tf.TensorSpec([2, 3]))
+    traced, found = tracing.once(function, tf.TensorSpec([2, 3]))
     self.assertEqual(found['sum'].shape, [3])
     self.assertEqual(found['is_big'][0].dtype, tf.bool)
     self.assertEqual(counter.numpy(), 0)
+
+    @tf.function(autograph=False)
+    def twice(x):
+      return traced(x)['sum'] + traced(2.0 * x)['sum']
+
+    self.assertAllEqual(twice(tf.ones([2, 3])), [6.0, 6.0, 6.0])
+    self.assertEqual(counter.numpy(), 2)
+    self.assertLen(traces, 1)
 
 
 if __name__ == '__main__':

@@ -197,7 +197,7 @@ def _if_played(
     metrics = inner.update((batch,), (value,), evaluation, seed)
     return {name: tf.cast(x, tf.float32) for name, x in metrics.items()}
 
-  names = tracing.outputs(update)
+  update, names = tracing.once(update)
   return tf.cond(
     batch.size > 0, update, lambda: {name: tf.constant(0.0) for name in names}
   )

@@ -54,7 +54,7 @@ def over_worlds(
   """
   if num_worlds == block:
     return function(tf.constant(0))
-  outputs = tracing.outputs(function, tf.TensorSpec([], tf.int32))
+  function, outputs = tracing.once(function, tf.TensorSpec([], tf.int32))
   num_blocks = num_worlds // block
   arrays = [
     tf.TensorArray(x.dtype, num_blocks, element_shape=x.shape)

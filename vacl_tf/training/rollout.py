@@ -132,7 +132,7 @@ def _scan(
   leaves = tf.nest.flatten(inputs)
   num_steps = leaves[0].shape[0]
   first = tf.nest.map_structure(lambda x: x[0], inputs)
-  outputs = tracing.outputs(step, state, first)
+  step, outputs = tracing.once(step, state, first)
   arrays = [
     tf.TensorArray(x.dtype, num_steps, element_shape=x.shape)
     for x in tf.nest.flatten(outputs)
