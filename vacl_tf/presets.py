@@ -25,7 +25,7 @@ WORLDS = {
 _DEFAULT_FOR: dict[str, dict[str, Any]] = {
   'hard_spread': {
     # From room to room at once: with 2.0, tasks diffuse through the doorways,
-    # and coverage of the hardest ones is half as much at 7 M steps.
+    # and coverage of the hardest ones is half as much at 7 M steps (one seed).
     'curriculum.noise': 5.0,
   },
   'push_ball': {
@@ -35,10 +35,10 @@ _DEFAULT_FOR: dict[str, dict[str, Any]] = {
   'speaker_listener': {
     # Tasks are a few numbers and networks small: more steps on less data.
     'training.num_tasks': 250,
-    # With 0.02 and half the minibatches 0.98 came 2 M steps later.
+    # With 0.02 and half the minibatches 0.98 came later (one seed).
     'ppo.entropy_cost': 0.01,
-    # A success may be luck, one goal in three: far children would be many, and
-    # symbols without a meaning. With the general noise coverage stays at 0.4.
+    # With the general noise coverage stays at 0.4; perhaps because a success
+    # may be luck, one goal in three, and has far children all the same.
     'curriculum.step_size': 0.2,
     'curriculum.noise': 0.2,
     'curriculum.noisy_share': 1.0,
