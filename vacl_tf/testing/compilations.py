@@ -5,8 +5,8 @@
 A program that is traced once may still be compiled again for every value of an
 argument that XLA wants to know beforehand, such as the place of a slice.
 
-A test module calls `count(__name__)` where it checks, and `if_child(steps)`
-before it runs its tests; `steps` then runs in the child process.
+A test module calls `count`, with its own full name, where it checks, and
+`if_child(steps)` before it runs its tests; `steps` runs in the child process.
 """
 
 import os

@@ -31,12 +31,15 @@ class EstimateTest(tf.test.TestCase):
 
   def test_the_interval_covers_the_truth_as_often_as_it_says(self):
     rng = np.random.default_rng(0)
-    for num, share in ((200, 0.7), (50, 0.97)):
+    for draw, truth in (
+      (lambda: rng.random(200) < 0.7, 0.7),
+      (lambda: rng.random(200) ** 2, 1.0 / 3.0),
+    ):
       hits = 0
       for _ in range(1000):
-        found = evaluation.estimate(rng.random(num) < share)
-        hits += found.low <= share <= found.high
-      self.assertBetween(hits, 920, 985)
+        found = evaluation.estimate(draw())
+        hits += found.low <= truth <= found.high
+      self.assertBetween(hits, 920, 975)
 
 
 class EvaluateTest(tf.test.TestCase):
