@@ -32,6 +32,27 @@ class RandomnessTest(tf.test.TestCase):
       self.assertNotAllEqual(first, draw(randomness.root(3), [50]))
       self.assertAllInRange(first, 0.0, 1.0)
 
+  def test_numbers_and_seeds_are_those_of_tensorflow(self):
+    # So that any program can draw them again.
+    def of_ours(seed):
+      return randomness.uniform(seed, [70]), randomness.fold(seed, 3)
+
+    def of_tensorflow(seed):
+      return (
+        tf.random.stateless_uniform([70], seed, alg='philox'),
+        tf.random.fold_in(seed, 3, alg='philox'),
+      )
+
+    for compiled in (False, True):
+      found, wanted = (
+        tf.function(draw, jit_compile=compiled)
+        for draw in (of_ours, of_tensorflow)
+      )
+      for numbers in ((0, 0), (5, -7), (2**31 - 1, 123), (-5, -(2**31))):
+        seed = tf.constant(numbers)
+        for mine, theirs in zip(found(seed), wanted(seed), strict=True):
+          self.assertAllEqual(mine, theirs)
+
   def test_permutation_is_one(self):
     found = randomness.permutation(randomness.root(1), 100).numpy()
     self.assertAllEqual(np.sort(found), np.arange(100))

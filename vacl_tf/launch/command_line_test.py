@@ -2,32 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors are one line, and their exit code says whose they are."""
 
-import contextlib
-import io
 import os
 import pathlib
 from collections.abc import Callable
 from unittest import mock
 
 from absl.testing import absltest
-from absl.testing import flagsaver
 
 from vacl_tf.launch import command_line
+from vacl_tf.testing import commands
 
 
 def _run(main: Callable[[], int | None], *arguments: str) -> tuple[int, str]:
   """Returns exit code and stderr of a command."""
-  stderr = io.StringIO()
-  with (
-    flagsaver.flagsaver(),
-    mock.patch('sys.argv', ['command', *arguments]),
-    contextlib.redirect_stderr(stderr),
-  ):
-    try:
-      command_line.run(main)
-    except SystemExit as end:
-      return end.code, stderr.getvalue()
-  raise AssertionError('it did not exit')
+  ended = commands.run(lambda: command_line.run(main), *arguments)
+  return ended.code, ended.err
 
 
 class RunTest(absltest.TestCase):

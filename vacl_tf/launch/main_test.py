@@ -2,14 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bad input is refused in one line, and nothing is lost."""
 
-import contextlib
-import io
 import json
 import pathlib
-from unittest import mock
 
 from absl.testing import absltest
-from absl.testing import flagsaver
 from absl.testing import parameterized
 
 from vacl_tf import config
@@ -17,21 +13,7 @@ from vacl_tf import presets
 from vacl_tf.launch import command_line
 from vacl_tf.launch import main
 from vacl_tf.launch import provenance
-
-
-def _run(*arguments: str) -> tuple[int, str]:
-  """Returns exit code and stderr of launch.main."""
-  stderr = io.StringIO()
-  with (
-    flagsaver.flagsaver(),
-    mock.patch('sys.argv', ['main', *arguments]),
-    contextlib.redirect_stderr(stderr),
-  ):
-    try:
-      command_line.run(main.main)
-    except SystemExit as end:
-      return end.code, stderr.getvalue()
-  raise AssertionError('it did not exit')
+from vacl_tf.testing import commands
 
 
 class BadInputTest(parameterized.TestCase):
@@ -42,7 +24,9 @@ class BadInputTest(parameterized.TestCase):
   def _assert_refused(self, message: str, *arguments: str) -> None:
     if not any(x.startswith('--run_dir') for x in arguments):
       arguments += (f'--run_dir={self.folder / "run"}',)
-    code, text = _run(*arguments)
+    code, _, text = commands.run(
+      lambda: command_line.run(main.main), *arguments
+    )
     self.assertEqual(code, command_line.USAGE, text)
     self.assertRegex(text, message)
     self.assertEqual(text.count('\n'), 1, text)
@@ -127,8 +111,7 @@ class BadInputTest(parameterized.TestCase):
     (path / 'checkpoints').mkdir(parents=True)
     (path / 'checkpoints' / 'ckpt-1.index').write_text('')
     provenance.write(path / 'config.json', presets.make(), config.RunLength())
-    with contextlib.redirect_stdout(io.StringIO()):
-      self._assert_refused('no checkpoint in .* is whole')
+    self._assert_refused('no checkpoint in .* is whole')
     self.assertLen(list((path / 'checkpoints').glob('*.broken')), 1)
 
 

@@ -20,6 +20,7 @@ import tensorflow_probability as tfp
 from vacl_tf import config
 from vacl_tf import randomness
 from vacl_tf import types
+from vacl_tf.learning import adam
 from vacl_tf.learning import chunks
 from vacl_tf.learning import losses
 from vacl_tf.learning import value_normalizer
@@ -101,7 +102,7 @@ class Learner(tf.Module):
     ]
     self.learning_rate = tf.Variable(cfg.learning_rate, trainable=False)
     self.optimizers = [
-      snt.optimizers.Adam(self.learning_rate, epsilon=cfg.adam_epsilon)
+      adam.Adam(self.learning_rate, epsilon=cfg.adam_epsilon)
       for _ in self._parts
     ]
     for optimizer, variables in zip(self.optimizers, self._parts, strict=True):
@@ -224,6 +225,7 @@ class Learner(tf.Module):
     num_agents = sum(action.shape[1] for action in samples.action)
     rows = num_rows // self.config.num_minibatches
     within = tf.range(rows_per_chunk)
+    number = tf.constant(float(rows_per_chunk * num_agents))
 
     def accumulate(k: tf.Tensor, total: Total) -> Total:
       # Gathered: of a slice XLA wants to know the place when it compiles.
@@ -232,9 +234,8 @@ class Learner(tf.Module):
       chunk = tf.nest.map_structure(lambda x: tf.gather(x, chosen), samples)
       with tf.GradientTape() as tape:
         loss, metrics = self._loss(chunk, scale, observe)
-      gradients = tape.gradient(loss, variables)
-      number = tf.constant(float(rows_per_chunk * num_agents))
-      found = Total([number * x for x in gradients], number * metrics, number)
+        loss *= number
+      found = Total(tape.gradient(loss, variables), number * metrics, number)
       return tf.nest.map_structure(tf.add, total, found)
 
     nothing = Total(

@@ -29,14 +29,15 @@ def attend(
     [N, q, H].
   """
   size = keys.shape[-1]
-  products = query[:, :, None] * keys[:, None]  # [N, q, m, H]
+  keys = tf.expand_dims(keys, 1)
+  products = tf.expand_dims(query, 2) * keys  # [N, q, m, H]
   # A matrix-vector product again, see `blocks.standardize`.
   scores = tf.matmul(tf.reshape(products, [-1, size]), tf.ones([size, 1]))
   scores = tf.reshape(scores, tf.shape(products)[:3])
   if mask is not None:
-    scores = tf.where(mask[:, None], scores, _ABSENT)
+    scores = tf.where(tf.expand_dims(mask, 1), scores, _ABSENT)
   weights = tf.nn.softmax(scores, -1)
-  return tf.reduce_sum(weights[..., None] * keys[:, None], 2)
+  return tf.reduce_sum(tf.expand_dims(weights, 3) * keys, 2)
 
 
 class Attention(snt.Module):
@@ -82,7 +83,8 @@ class Attention(snt.Module):
       of_query, of_keys = affines
       weight = self.w * of_keys.scale
       bias = tf.linalg.matvec(weight, of_query.offset, transpose_a=True)
-      query = tf.matmul(query, of_query.scale[:, None] * weight) + bias
+      scale = tf.expand_dims(of_query.scale, 1)
+      query = tf.matmul(query, scale * weight) + bias
     num_keys = tf.shape(keys)[0]
     query = tf.reshape(query, tf.stack([num_keys, -1, size]))
     return tf.reshape(attend(query, keys, mask), [-1, size])

@@ -37,8 +37,8 @@ def standardize(x: tf.Tensor) -> tuple[tf.Tensor, callable]:
   Row means are taken as products with a constant vector: a matrix-vector
   product runs at memory speed where a reduction over a short axis does not.
   """
-  size = tf.shape(x)[1]
-  average = tf.ones([size, 1]) / tf.cast(size, x.dtype)
+  size = x.shape[1]
+  average = tf.constant(1.0 / size, shape=[size, 1])
   mean = tf.matmul(x, average)
   variance = tf.maximum(tf.matmul(x * x, average) - mean * mean, 0.0)
   inverse = tf.math.rsqrt(variance + _EPSILON)
@@ -88,7 +88,7 @@ class Folded(snt.Module):
     scale = tf.concat([affine.scale for affine in affines], 0)
     offset = tf.concat([affine.offset for affine in affines], 0)
     bias = self.b + tf.linalg.matvec(self.w, offset, transpose_a=True)
-    return tf.matmul(x, scale[:, None] * self.w) + bias
+    return tf.matmul(x, tf.expand_dims(scale, 1) * self.w) + bias
 
 
 class Block(snt.Module):

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A run that was killed and resumed equals one that never stopped.
 
-The test starts this file as processes of their own; `_train_line_world` is
-what they do.
+The run that is killed and the one that resumes it are processes of their own,
+which start this file; `_train_line_world` is what all of them do.
 """
 
 import csv
@@ -46,7 +46,9 @@ _CONFIG = config.Config(
 )
 
 
-def _train_line_world(folder: pathlib.Path, last: int, kill: int) -> None:
+def _train_line_world(
+  folder: pathlib.Path, last: int, kill: int = 0
+) -> None:
   """Trains up to iteration `last`, or kills itself after `kill`."""
   env = fakes.LineWorld(_HORIZON)
   run = loop.Run(_CONFIG, [env])
@@ -107,7 +109,7 @@ class ResumeTest(absltest.TestCase):
   def test_kill_and_resume_change_nothing_bit_for_bit(self):
     whole = pathlib.Path(self.create_tempdir('whole').full_path)
     broken = pathlib.Path(self.create_tempdir('broken').full_path)
-    self.assertEqual(_train(whole, _LAST), 0)
+    _train_line_world(whole, _LAST)
     self.assertEqual(_train(broken, _LAST, _KILLED), -signal.SIGKILL)
     self.assertLen(_metrics(broken), _KILLED)
     self.assertEqual(_train(broken, _LAST), 0)

@@ -68,9 +68,10 @@ def from_others(x: tf.Tensor) -> Iterator[tf.Tensor]:
     yield x - twice[:, k : k + num]
 
 
-def square_length(x: tf.Tensor) -> tf.Tensor:
+def square_length(vector: tf.Tensor) -> tf.Tensor:
   """Returns x^2 + y^2 of vectors whose coordinates lie on the first axis."""
-  return x[0] * x[0] + x[1] * x[1]
+  x, y = tf.unstack(vector)
+  return x * x + y * y
 
 
 def softened(penetration: tf.Tensor) -> tf.Tensor:
