@@ -49,7 +49,9 @@ class PpoConfig:
   """Proximal policy optimisation (section 4 of the algorithm sheet).
 
   Attributes:
-    learning_rate: of both Adams.
+    learning_rate: of both Adams, at first.
+    annealing_steps: environment steps T by which it is annealed: after t of
+      them it is divided by sqrt(1 + t / T); 0 for a constant one.
     adam_epsilon: of both Adams.
     discount: gamma.
     trace_decay: lambda of generalized advantage estimation.
@@ -70,6 +72,7 @@ class PpoConfig:
   """
 
   learning_rate: float = 7e-4
+  annealing_steps: int = 0
   adam_epsilon: float = 1e-5
   discount: float = 0.99
   trace_decay: float = 0.95
@@ -355,6 +358,7 @@ _BOUNDS = {
   'network.hidden_size': (1, 4096),
   'network.attention_gain': (0.0, 1000.0),
   'ppo.learning_rate': (0.0, 1.0),
+  'ppo.annealing_steps': (0, _MANY),
   'ppo.adam_epsilon': (1e-12, 1.0),
   'ppo.discount': (0.0, 1.0),
   'ppo.trace_decay': (0.0, 1.0),

@@ -10,6 +10,7 @@ An iteration may have worlds of several entity counts. Each count's share of a
 minibatch adds its sums to those of the others, and then one step is made.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
@@ -112,6 +113,17 @@ class Learner(tf.Module):
     self.normalizer = value_normalizer.ValueNormalizer(
       cfg.value_decay, cfg.normalize_value
     )
+
+  def anneal(self, env_steps: int) -> None:
+    """Sets the learning rate for what follows so many environment steps.
+
+    It falls with the steps made, not with those that are left, so that a run
+    may end at any time or be prolonged.
+    """
+    cfg = self.config
+    if cfg.annealing_steps:
+      decay = math.sqrt(1.0 + env_steps / cfg.annealing_steps)
+      self.learning_rate.assign(cfg.learning_rate / decay)
 
   def prepare(
     self,

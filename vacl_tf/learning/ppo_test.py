@@ -173,6 +173,15 @@ class UpdateTest(_Case):
     self.assertLen(seen, 6)
     self.assertAllEqual([x.step for x in learner.optimizers], [6, 6])
 
+  @parameterized.parameters((0, 1.0), (100, 2.0))
+  def test_learning_rate_is_annealed_by_steps_made(self, steps, divisor):
+    cfg = dataclasses.replace(_PLAIN, annealing_steps=steps)
+    learner = ppo.Learner(_network(), cfg)
+    learner.anneal(300)
+    self.assertAllClose(learner.learning_rate, cfg.learning_rate / divisor)
+    learner.anneal(0)
+    self.assertAllClose(learner.learning_rate, cfg.learning_rate)
+
   def test_gradient_scale(self):
     _, [plain], _, _ = self._learn()
     _, [scaled], _, _ = self._learn(gradient_scale=3.0)

@@ -149,6 +149,7 @@ def iterate(run: Run, programs: Programs, cfg: config.Config) -> types.Metrics:
   in_play = [i for i, batch in enumerate(batches) if int(batch.size)]
 
   # Maximise L1: the policy, on the tasks of the present curriculum.
+  run.learner.anneal(int(run.env_steps))
   totals = [tf.zeros(batch.phi.shape[:1]) for batch in batches]
   for rollout_index in range(cfg.training.num_rollouts):
     experiences = {}
