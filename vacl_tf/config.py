@@ -82,7 +82,7 @@ class PpoConfig:
   entropy_cost: float = 0.02
   value_cost: float = 1.0
   num_epochs: int = 1
-  num_minibatches: int = 14
+  num_minibatches: int = 5
   gradient_scale: float = 1.0
   max_gradient_norm: float = 20.0
   normalize_value: bool = True
@@ -176,7 +176,7 @@ class TrainingConfig:
     num_evaluation_tasks: tasks of an evaluation.
   """
 
-  num_tasks: int = 500
+  num_tasks: int = 120
   num_rollouts: int = 1
   num_evaluation_tasks: int = 500
 

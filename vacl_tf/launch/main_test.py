@@ -47,7 +47,7 @@ class BadInputTest(parameterized.TestCase):
     ('--entity_counts=4,101', 'num_agents=101 .*allowed: 2 to 100'),
     ('--entity_counts=1,4', 'num_agents=1 .*allowed: 2 to 100'),
     ('--entity_counts=2x2,4x2', 'counts agents alone; give a list like 4,8'),
-    ('--num_env_steps=34999', 'give at least 35000'),
+    ('--num_env_steps=8399', 'give at least 8400'),
     ('--evaluation_interval=0', 'evaluation_interval=0'),
     ('--stop_at_coverage=-1', 'stop_at_coverage'),
     ('--seed=-3', 'seed'),

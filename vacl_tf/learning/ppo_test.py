@@ -3,6 +3,7 @@
 """An update on tiny trajectories, against its definition written out."""
 
 import dataclasses
+import functools
 import math
 
 import numpy as np
@@ -112,32 +113,38 @@ def _update(learner, trajectory, is_terminal=False, sizes=(_TASKS,)):
   return improve(experiences, _SEED)
 
 
+def _learn(
+  trajectory=None,
+  network=None,
+  is_terminal=False,
+  sizes=(_TASKS,),
+  **changes,
+):
+  """Returns network, gradients of each step, metrics and learner."""
+  network = network or _network()
+  trajectory = trajectory or _trajectory(network)
+  learner = ppo.Learner(network, dataclasses.replace(_PLAIN, **changes))
+  parts = []
+  for optimizer in learner.optimizers:
+    apply = optimizer.apply
+
+    def note(gradients, variables, apply=apply):
+      parts.append(gradients)
+      apply(gradients, variables)
+
+    optimizer.apply = note
+  metrics = _update(learner, trajectory, is_terminal, sizes)
+  seen = [x + y for x, y in zip(parts[::2], parts[1::2], strict=True)]
+  return network, seen, metrics, learner
+
+
+@functools.cache
+def _plain_step():
+  """Returns what `_learn` does for one step on the whole trajectory."""
+  return _learn()
+
+
 class _Case(parameterized.TestCase, tf.test.TestCase):
-  def _learn(
-    self,
-    trajectory=None,
-    network=None,
-    is_terminal=False,
-    sizes=(_TASKS,),
-    **changes,
-  ):
-    """Returns network, gradients of each step, metrics and learner."""
-    network = network or _network()
-    trajectory = trajectory or _trajectory(network)
-    learner = ppo.Learner(network, dataclasses.replace(_PLAIN, **changes))
-    parts = []
-    for optimizer in learner.optimizers:
-      apply = optimizer.apply
-
-      def note(gradients, variables, apply=apply):
-        parts.append(gradients)
-        apply(gradients, variables)
-
-      optimizer.apply = note
-    metrics = _update(learner, trajectory, is_terminal, sizes)
-    seen = [x + y for x, y in zip(parts[::2], parts[1::2], strict=True)]
-    return network, seen, metrics, learner
-
   def assertSameGradients(self, found, expected, scale=1.0):
     self.assertGreater(float(tf.linalg.global_norm(expected)), 0.1)
     for x, y in zip(found, expected, strict=True):
@@ -149,27 +156,27 @@ class UpdateTest(_Case):
     network = _network()
     trajectory = _trajectory(network)
     literal = _literal_gradients(network, trajectory, _PLAIN)
-    _, [found], metrics, _ = self._learn(trajectory, network)
+    _, [found], metrics, _ = _learn(trajectory, network)
     self.assertSameGradients(found, literal)
     self.assertGreater(metrics['clip_fraction'], 0.1)
 
   def test_chunk_size_does_not_change_the_step(self):
-    network, whole, _, _ = self._learn(num_minibatches=2)
-    chunked = self._learn(num_minibatches=2, chunk_vectors=32)
+    network, whole, _, _ = _learn(num_minibatches=2)
+    chunked = _learn(num_minibatches=2, chunk_vectors=32)
     self.assertSameGradients(chunked[1][0], whole[0])
     for x, y in zip(network.variables, chunked[0].variables, strict=True):
       self.assertAllClose(x, y, 1e-5, 1e-5)
 
   def test_a_pass_uses_every_sample_once(self):
-    _, [whole], _, _ = self._learn()
-    _, parts, _, _ = self._learn(num_minibatches=4, learning_rate=0.0)
+    _, [whole], _, _ = _plain_step()
+    _, parts, _, _ = _learn(num_minibatches=4, learning_rate=0.0)
     mean = [sum(gradients) / 4.0 for gradients in zip(*parts, strict=True)]
     self.assertSameGradients(mean, whole)
     norms = [float(tf.linalg.global_norm(part)) for part in parts]
     self.assertLen(np.unique(norms), 4)
 
   def test_number_of_steps(self):
-    _, seen, _, learner = self._learn(num_minibatches=3, num_epochs=2)
+    _, seen, _, learner = _learn(num_minibatches=3, num_epochs=2)
     self.assertLen(seen, 6)
     self.assertAllEqual([x.step for x in learner.optimizers], [6, 6])
 
@@ -183,13 +190,13 @@ class UpdateTest(_Case):
     self.assertAllClose(learner.learning_rate, cfg.learning_rate)
 
   def test_gradient_scale(self):
-    _, [plain], _, _ = self._learn()
-    _, [scaled], _, _ = self._learn(gradient_scale=3.0)
+    _, [plain], _, _ = _plain_step()
+    _, [scaled], _, _ = _learn(gradient_scale=3.0)
     self.assertSameGradients(scaled, plain, 3.0)
 
   def test_each_networks_gradient_is_bounded(self):
-    _, [whole], _, _ = self._learn()
-    _, _, metrics, learner = self._learn(max_gradient_norm=0.01)
+    _, [whole], _, _ = _plain_step()
+    _, _, metrics, learner = _learn(max_gradient_norm=0.01)
     for name, optimizer in zip(
       ('policy', 'value'), learner.optimizers, strict=True
     ):
@@ -207,7 +214,7 @@ class UpdateTest(_Case):
     first = _trajectory(network)
     moved = first._replace(reward=first.bonus, bonus=first.reward)
     expected = _literal_gradients(network, first, _PLAIN)
-    _, [found], metrics, _ = self._learn(moved, network)
+    _, [found], metrics, _ = _learn(moved, network)
     self.assertSameGradients(found, expected)
     self.assertAllClose(metrics['reward_mean'], 0.0)
 
@@ -217,7 +224,7 @@ class UpdateTest(_Case):
     trajectory = _trajectory(network)
     last = tf.nest.map_structure(lambda x: x[-1], trajectory.state)
     value = np.mean(network.value(_ENV.observe(last))[0])
-    metrics = self._learn(
+    metrics = _learn(
       trajectory, network, is_terminal, trace_decay=1.0, discount=1.0
     )[2]
     to_go = np.cumsum(trajectory.reward[0].numpy()[::-1], 0)
@@ -237,7 +244,7 @@ class UpdateTest(_Case):
       return np.mean(tf.nn.softmax(logits)[..., 2])
 
     before = likelihood()
-    self._learn(trajectory, network, discount=0.0, num_epochs=5)
+    _learn(trajectory, network, discount=0.0, num_epochs=5)
     self.assertGreater(likelihood(), before + 0.005)
 
   @parameterized.parameters(True, False)
@@ -277,14 +284,14 @@ class CountsTest(_Case):
     network = _network()
     trajectory = _trajectory(network)
     few = tf.nest.map_structure(lambda x: x[:, :4], trajectory)
-    _, [found], metrics, _ = self._learn(trajectory, network, sizes=(4,))
-    _, [want], few_metrics, _ = self._learn(few, _network(), sizes=(4,))
+    _, [found], metrics, _ = _learn(trajectory, network, sizes=(4,))
+    _, [want], few_metrics, _ = _learn(few, _network(), sizes=(4,))
     self.assertSameGradients(found, want)
     self.assertAllClose(metrics, few_metrics, 1e-4)
 
   def test_two_counts_with_the_same_worlds_are_one(self):
-    _, [one], metrics, _ = self._learn()
-    _, [two], both_metrics, _ = self._learn(sizes=(6, 6))
+    _, [one], metrics, _ = _plain_step()
+    _, [two], both_metrics, _ = _learn(sizes=(6, 6))
     self.assertSameGradients(two, one)
     self.assertAllClose(metrics, both_metrics, 1e-4, 1e-6)
 
