@@ -50,8 +50,8 @@ class PpoConfig:
 
   Attributes:
     learning_rate: of both Adams, at first.
-    annealing_steps: environment steps T by which it is annealed: after t of
-      them it is divided by sqrt(1 + t / T); 0 for a constant one.
+    annealed_after: environment steps T for which it stays so; after t > T of
+      them it is T / t as large. 0: it always stays so.
     adam_epsilon: of both Adams.
     discount: gamma.
     trace_decay: lambda of generalized advantage estimation.
@@ -72,7 +72,7 @@ class PpoConfig:
   """
 
   learning_rate: float = 7e-4
-  annealing_steps: int = 0
+  annealed_after: int = 0
   adam_epsilon: float = 1e-5
   discount: float = 0.99
   trace_decay: float = 0.95
@@ -358,7 +358,7 @@ _BOUNDS = {
   'network.hidden_size': (1, 4096),
   'network.attention_gain': (0.0, 1000.0),
   'ppo.learning_rate': (0.0, 1.0),
-  'ppo.annealing_steps': (0, _MANY),
+  'ppo.annealed_after': (0, _MANY),
   'ppo.adam_epsilon': (1e-12, 1.0),
   'ppo.discount': (0.0, 1.0),
   'ppo.trace_decay': (0.0, 1.0),

@@ -28,7 +28,7 @@ _DEFAULT_FOR: dict[str, dict[str, Any]] = {
     # and coverage of the hardest ones is half as much at 7 M steps (one seed).
     'curriculum.noise': 5.0,
     # With a constant rate coverage stands still at 0.7 (one seed).
-    'ppo.annealing_steps': 2_000_000,
+    'ppo.annealed_after': 4_000_000,
   },
   'push_ball': {
     # 10 000 agent-samples a step with two agents, as in Simple-Spread with 4.

@@ -33,7 +33,7 @@ class PresetsTest(parameterized.TestCase):
     self.assertEqual(cfg.curriculum.max_children_per_seed, 0)
     self.assertEqual(cfg.training.num_rollouts, 1)
     self.assertEqual(cfg.training.num_tasks, 500)
-    self.assertEqual(cfg.ppo.annealing_steps, 0)
+    self.assertEqual(cfg.ppo.annealed_after, 0)
 
   def test_the_paper_preset_of_hard_spread(self):
     cfg = presets.make(env='hard_spread', preset='paper')

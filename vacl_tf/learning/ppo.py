@@ -10,7 +10,6 @@ An iteration may have worlds of several entity counts. Each count's share of a
 minibatch adds its sums to those of the others, and then one step is made.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
@@ -121,8 +120,8 @@ class Learner(tf.Module):
     may end at any time or be prolonged.
     """
     cfg = self.config
-    if cfg.annealing_steps:
-      decay = math.sqrt(1.0 + env_steps / cfg.annealing_steps)
+    if cfg.annealed_after:
+      decay = max(env_steps / cfg.annealed_after, 1.0)
       self.learning_rate.assign(cfg.learning_rate / decay)
 
   def prepare(

@@ -180,9 +180,9 @@ class UpdateTest(_Case):
     self.assertLen(seen, 6)
     self.assertAllEqual([x.step for x in learner.optimizers], [6, 6])
 
-  @parameterized.parameters((0, 1.0), (100, 2.0))
+  @parameterized.parameters((0, 1.0), (100, 3.0), (400, 1.0))
   def test_learning_rate_is_annealed_by_steps_made(self, steps, divisor):
-    cfg = dataclasses.replace(_PLAIN, annealing_steps=steps)
+    cfg = dataclasses.replace(_PLAIN, annealed_after=steps)
     learner = ppo.Learner(_network(), cfg)
     learner.anneal(300)
     self.assertAllClose(learner.learning_rate, cfg.learning_rate / divisor)
