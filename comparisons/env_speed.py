@@ -59,7 +59,13 @@ def parse_options() -> argparse.Namespace:
   """Reads the arguments and refuses what would only fail minutes later."""
   parser = measure.Parser(description=__doc__, allow_abbrev=False)
   add = parser.add_argument
-  add('--num_agents', type=parse_counts, default=[4, 8], metavar='N,N,...')
+  add('--scenario', choices=measure.SCENARIOS, default=measure.SPREAD)
+  add(
+    '--num_agents',
+    type=parse_counts,
+    metavar='N,N,...',
+    help='default: 4,8, or 2 where there is no other',
+  )
   add('--num_worlds', type=measure.positive, default=500)
   add('--num_steps', type=measure.positive, default=70)
   add('--rounds', type=measure.positive, default=5)
@@ -89,6 +95,10 @@ def parse_options() -> argparse.Namespace:
   )
   add('--output', type=pathlib.Path, metavar='FILE.json')
   options = parser.parse_args()
+  has_two = options.scenario == measure.SPEAKER_LISTENER
+  options.num_agents = options.num_agents or ([2] if has_two else [4, 8])
+  if has_two and options.num_agents != [2]:
+    parser.error(f'--num_agents: {options.scenario} has 2, leave it out')
   for party in options.parties:
     name = python_option(party)
     path = getattr(options, name)
@@ -116,6 +126,7 @@ def run_worker(
     os.path.abspath(python),
     '-m',
     WORKERS[party],
+    f'--scenario={options.scenario}',
     f'--num_agents={num_agents}',
     f'--num_worlds={options.num_worlds}',
     f'--num_steps={options.num_steps}',
@@ -203,7 +214,7 @@ def main() -> None:
   choices = [cpus, {max(cpus)}] if len(cpus) > 1 else [cpus]
   records = []
   document = {
-    'env': 'simple_spread',
+    'env': options.scenario,
     'num_worlds': options.num_worlds,
     'num_steps': options.num_steps,
     'rounds': options.rounds,
@@ -227,7 +238,7 @@ def main() -> None:
       save(options.output, document)
   loads = [record['load'] for record in records]
   print(
-    f'simple_spread, env steps per second; {options.num_worlds} worlds, '
+    f'{options.scenario}, env steps per second; {options.num_worlds} worlds, '
     f'{options.num_steps} steps,\nbest of {options.repeats} in each of '
     f'{options.rounds} rounds; {document["num_cpus"]} CPUs, load '
     f'{min(loads):.1f} to {max(loads):.1f}, '

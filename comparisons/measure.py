@@ -16,17 +16,23 @@ from typing import Any, NoReturn, TypeVar
 State = TypeVar('State')
 
 
+SPREAD, SPEAKER_LISTENER = 'simple_spread', 'simple_speaker_listener'
+SCENARIOS = (SPREAD, SPEAKER_LISTENER)
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Setting:
-  """How much is simulated.
+  """What is simulated, and how much.
 
   Attributes:
-    num_agents: agents, and as many landmarks.
+    scenario: of SCENARIOS.
+    num_agents: agents; in simple_spread as many landmarks.
     num_worlds: worlds stepped together.
     num_steps: steps of every world after its one reset.
     repeats: timed roll-outs, after one that compiles and warms up.
   """
 
+  scenario: str
   num_agents: int
   num_worlds: int
   num_steps: int
@@ -51,7 +57,8 @@ def parse_setting() -> Setting:
   """Reads a worker's arguments, one for each field of `Setting`."""
   parser = Parser(allow_abbrev=False)
   for field in dataclasses.fields(Setting):
-    parser.add_argument(f'--{field.name}', type=positive, required=True)
+    kind = str if field.name == 'scenario' else positive
+    parser.add_argument(f'--{field.name}', type=kind, required=True)
   return Setting(**vars(parser.parse_args()))
 
 

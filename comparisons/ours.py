@@ -7,12 +7,17 @@ import tensorflow as tf
 from comparisons import measure
 from vacl_tf.launch import benchmark
 
+_ENVS = {
+  measure.SPREAD: 'simple_spread',
+  measure.SPEAKER_LISTENER: 'speaker_listener',
+}
+
 
 def main() -> None:
   """Measures and reports."""
   setting = measure.parse_setting()
   rate = benchmark.env_only(
-    env_name='simple_spread',
+    env_name=_ENVS[setting.scenario],
     num_agents=setting.num_agents,
     num_worlds=setting.num_worlds,
     num_steps=setting.num_steps,

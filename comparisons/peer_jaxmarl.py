@@ -11,12 +11,15 @@ import jaxmarl
 
 from comparisons import measure
 
-ENV_NAME = 'MPE_simple_spread_v3'
+_ENVS = {
+  measure.SPREAD: 'MPE_simple_spread_v3',
+  measure.SPEAKER_LISTENER: 'MPE_simple_speaker_listener_v4',
+}
 
 
 def build_roll_out(env: Any, setting: measure.Setting) -> Any:
   """Returns the jitted function (state, key) -> checksum."""
-  num_actions = env.action_spaces[env.agents[0]].n
+  num_actions = [[env.action_spaces[agent].n] for agent in env.agents]
   # Not `step`, which would also draw a fresh world at every step in case the
   # episode is over: nobody else here resets, and it costs a quarter.
   step_worlds = jax.vmap(env.step_env)
@@ -27,7 +30,10 @@ def build_roll_out(env: Any, setting: measure.Setting) -> Any:
     state, checksum = carry
     action_key, env_key = jax.random.split(key)
     actions = jax.random.randint(
-      action_key, (len(env.agents), setting.num_worlds), 0, num_actions
+      action_key,
+      (len(env.agents), setting.num_worlds),
+      0,
+      jnp.array(num_actions),
     )
     observations, state, rewards, _, _ = step_worlds(
       jax.random.split(env_key, setting.num_worlds),
@@ -50,11 +56,11 @@ def main() -> None:
   """Measures and reports."""
   setting = measure.parse_setting()
   jax.config.update('jax_platforms', 'cpu')
+  size = {}
+  if setting.scenario == measure.SPREAD:
+    size = dict.fromkeys(('num_agents', 'num_landmarks'), setting.num_agents)
   env = jaxmarl.make(
-    ENV_NAME,
-    num_agents=setting.num_agents,
-    num_landmarks=setting.num_agents,
-    max_steps=setting.num_steps,
+    _ENVS[setting.scenario], max_steps=setting.num_steps, **size
   )
   jitted = build_roll_out(env, setting)
   reset_worlds = jax.jit(jax.vmap(env.reset))

@@ -13,27 +13,29 @@ from comparisons import measure
 
 def roll_out(env: Any, num_steps: int) -> float:
   """Steps with random actions, from the state that `env` is in."""
-  shape = (len(env.agents), env.num_envs, 1)
-  num_actions = env.action_space.spaces[0].n
+  num_actions = [space.n for space in env.action_space.spaces]
   checksum = torch.zeros(())
   with torch.no_grad():
     for _ in range(num_steps):
-      actions = torch.randint(num_actions, shape)
-      observations, rewards, _, _ = env.step(list(actions.unbind()))
-      checksum += torch.stack(observations).sum() + torch.stack(rewards).sum()
+      actions = [torch.randint(n, (env.num_envs, 1)) for n in num_actions]
+      observations, rewards, _, _ = env.step(actions)
+      checksum += sum(array.sum() for array in (*observations, *rewards))
   return checksum.item()
 
 
 def main() -> None:
   """Measures and reports."""
   setting = measure.parse_setting()
+  size = {}
+  if setting.scenario == measure.SPREAD:
+    size = {'n_agents': setting.num_agents}  # It has as many landmarks.
   env = vmas.make_env(
-    'simple_spread',
+    setting.scenario,
     num_envs=setting.num_worlds,
     device='cpu',
-    n_agents=setting.num_agents,  # The scenario has as many landmarks.
     continuous_actions=False,
     max_steps=setting.num_steps,
+    **size,
   )
 
   def reset(seed: int) -> Any:
