@@ -31,8 +31,10 @@ _DEFAULT_FOR: dict[str, dict[str, Any]] = {
     'ppo.annealed_after': 4_000_000,
   },
   'push_ball': {
-    # 10 000 agent-samples a step with two agents, as in Simple-Spread with 4.
-    'ppo.num_minibatches': 12,
+    # Of the tasks 32 % are newly solved at 3.5 M steps, where with the general
+    # bonus and share 13 % are, and coverage goes on growing (one seed).
+    'ppo.entropy_cost': 0.01,
+    'curriculum.noisy_share': 0.125,
   },
   'speaker_listener': {
     # Tasks are a few numbers and networks small: more steps on less data.
@@ -49,7 +51,7 @@ _DEFAULT_FOR: dict[str, dict[str, Any]] = {
 }
 # What differs, too, for massive populations.
 _DEFAULT_FOR_MANY = {
-  # A fifth of the worlds, of many times the agents; it must divide the horizon.
+  # Worlds have many more agents; 15 divides the horizon, whatever is mixed.
   'training.num_tasks': 100,
   'training.num_evaluation_tasks': 100,
   'ppo.num_minibatches': 15,
