@@ -71,8 +71,8 @@ def permutation(seed: types.Seed, num: int | tf.Tensor) -> tf.Tensor:
 def _key_and_counter(seed: types.Seed) -> tuple[tf.Tensor, tf.Tensor]:
   """Returns Philox's key and counter, those of `tf.random.stateless_uniform`.
 
-  In a third of the operations: drawing seeds was an eighth of all that there is
-  to trace.
+  In a third of the operations: seeds and draws were a sixth of all that there
+  were to trace for a run.
   """
   mixed = tf.raw_ops.StatelessRandomUniformFullIntV2(
     shape=[2, 2],
