@@ -50,8 +50,8 @@ class PpoConfig:
 
   Attributes:
     learning_rate: of both Adams, at first.
-    annealed_after: environment steps T for which it stays so; after t > T of
-      them it is T / t as large. 0: it always stays so.
+    annealed_after: environment steps T; after t > T of them learning rate and
+      entropy bonus are T / t as large as at first. 0: they always stay so.
     adam_epsilon: of both Adams.
     discount: gamma.
     trace_decay: lambda of generalized advantage estimation.
@@ -99,6 +99,8 @@ class CurriculumConfig:
     capacity: rows of the active and of the solved set (C).
     num_easy_tasks: easy tasks that the active set begins with.
     solved_fraction: share of solved tasks in a batch.
+    target_share: share of tasks of the target distribution in a batch, times
+      their latest coverage: as it is mastered, it takes the curriculum's place.
     solved_value: tasks above it are solved (sigma_max), strictly.
     dropped_value: tasks below it leave a full active set (sigma_min).
     num_children: tasks proposed in an update at most (B_exp).
@@ -123,6 +125,7 @@ class CurriculumConfig:
   capacity: int = 2000
   num_easy_tasks: int = 500
   solved_fraction: float = 0.05
+  target_share: float = 0.0
   solved_value: float = 0.95
   dropped_value: float = 0.5
   num_children: int = 400
@@ -376,6 +379,7 @@ _BOUNDS = {
   'curriculum.capacity': (1, 1_000_000),
   'curriculum.num_easy_tasks': (1, 1_000_000),
   'curriculum.solved_fraction': (0.0, 1.0),
+  'curriculum.target_share': (0.0, 1.0),
   'curriculum.solved_value': (0.0, 1.0),
   'curriculum.dropped_value': (0.0, 1.0),
   'curriculum.num_children': (1, 1_000_000),

@@ -59,6 +59,8 @@ class TaskExpansion(base.Curriculum):
       cfg.num_neighbours,
       name='solved',
     )
+    # Latest coverage of the target distribution.
+    self.mastery = tf.Variable(0.0, trainable=False, name='mastery')
     easy = space.sample_easy(cfg.num_easy_tasks, seed)
     no_parent = tf.zeros([len(easy)], tf.int32)
     self._bear(easy, no_parent, no_parent == 0)
@@ -69,11 +71,13 @@ class TaskExpansion(base.Curriculum):
     """Draws active and solved tasks 95 : 5, without replacement.
 
     Where active tasks run short, solved ones fill up; where both do, rows are
-    repeated, and the repeats are not scored.
+    repeated, and the repeats are not scored. Nor are those of the target
+    distribution, which come last.
     """
-    active_order, solved_order = randomness.split(seed, 2)
+    active_order, solved_order, target_seed = randomness.split(seed, 3)
     size = tf.constant(num_tasks) if size is None else size
-    num_active, num_solved = self._quotas(size)
+    num_others = size - self._target_quota(size)
+    num_active, num_solved = self._quotas(num_others)
     position = tf.range(num_tasks)
     is_active = position < num_active
     is_solved = ~is_active & (position < num_active + num_solved)
@@ -92,6 +96,9 @@ class TaskExpansion(base.Curriculum):
       tf.gather(self.active.rows.phi, active_slot),
       tf.gather(self.solved.rows.phi, solved_slot),
     )
+    if self._config.target_share:
+      target = self._space.sample_target(num_tasks, target_seed)
+      phi = tf.where((position < num_others)[:, None], phi, target)
     slot = tf.where(from_active, active_slot, solved_slot)
     count = tf.constant(self._space.count)
     return (types.TaskBatch(phi, count, origin, slot, size),)
@@ -104,8 +111,9 @@ class TaskExpansion(base.Curriculum):
     seed: types.Seed,
   ) -> types.Metrics:
     """Scores the batch, moves what is solved, expands around it."""
-    del evaluation
     cfg = self._config
+    is_known = ~tf.math.is_nan(evaluation[-1])
+    self.mastery.assign(tf.where(is_known, evaluation[-1], 0.0))
     choice, active_seed, solved_seed, noise = randomness.split(seed, 4)
     value = self._score(batches[0], values[0])
     newly_solved = value > cfg.solved_value  # NaN is neither above nor below.
@@ -164,6 +172,11 @@ class TaskExpansion(base.Curriculum):
     """Returns how many children an iteration with so many tasks may have."""
     number = self._children_per_task * tf.cast(num_tasks, tf.float32)
     return tf.cast(tf.round(number), tf.int32)
+
+  def _target_quota(self, num_tasks: tf.Tensor) -> tf.Tensor:
+    """Returns how many tasks of a batch are of the target distribution."""
+    share = self._config.target_share * self.mastery
+    return tf.cast(share * tf.cast(num_tasks, tf.float32), tf.int32)
 
   def _quotas(self, num_tasks: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     """Returns how many active and solved tasks a batch holds; sheet 2.3."""

@@ -16,7 +16,7 @@ from vacl_tf.curriculum import task_expansion
 from vacl_tf.testing import fakes
 
 _ACTIVE, _SOLVED, _FRESH = map(int, types.Origin)
-_NO_SCORE = tf.constant([np.nan])
+_NO_SCORE = (np.nan,)
 _SEED = randomness.root(5)
 
 
@@ -53,10 +53,13 @@ def _batch(curriculum, slots) -> types.TaskBatch:
   return types.TaskBatch(phi, tf.constant(2), tf.zeros_like(slots), slots, size)
 
 
-def _update(curriculum, batch, values, seed=_SEED, update=None):
+def _update(
+  curriculum, batch, values, seed=_SEED, update=None, evaluation=_NO_SCORE
+):
   values = tf.constant(values, tf.float32)
   update = update or curriculum.update
-  metrics = update((batch,), (values,), _NO_SCORE, seed)
+  evaluation = tf.constant(evaluation, tf.float32)
+  metrics = update((batch,), (values,), evaluation, seed)
   return {name: float(value) for name, value in metrics.items()}
 
 
@@ -101,6 +104,23 @@ class SampleTest(parameterized.TestCase, tf.test.TestCase):
       members += [tuple(row) for row in phi]
     for row in batch.phi.numpy():
       self.assertIn(tuple(row), members)
+
+  @parameterized.parameters((np.nan, 0), (0.0, 0), (0.5, 40), (1.0, 80))
+  def test_target_tasks_take_over_as_they_are_mastered(self, coverage, want):
+    space = fakes.LineTaskSpace()
+    target = space.sample_uniform(100, randomness.root(9)) + 5.0
+    made = _make(capacity=300, num_easy_tasks=300, target_share=0.8)
+    _update(made, _batch(made, [0]), [0.0], evaluation=[coverage])
+    with mock.patch.object(fakes.LineTaskSpace, 'sample_target') as draw:
+      draw.return_value = target
+      [batch] = made.sample(100, _SEED)
+      [part] = made.sample(100, _SEED, tf.constant(50))
+    self.assertAllEqual(batch.phi[100 - want :], target[100 - want :])
+    self.assertAllEqual(batch.origin[100 - want :], [_FRESH] * want)
+    self.assertAllEqual(batch.origin[: 100 - want], [_ACTIVE] * (100 - want))
+    self.assertLen(np.unique(batch.slot[: 100 - want]), 100 - want)
+    self.assertNotIn(_FRESH, part.origin[: 50 - want // 2])
+    self.assertAllEqual(part.phi[50 - want // 2 :], target[50 - want // 2 :])
 
   def test_every_task_is_equally_likely(self):
     made = _make(num_easy_tasks=20)
@@ -297,7 +317,8 @@ class CompiledTest(tf.test.TestCase):
       seed = randomness.root(turn)
       batches = sample(seed)
       values = tf.cos(9.0 * batches[0].phi[:, 0] + turn) / 2.0 + 0.7
-      metrics = update(batches, (tf.minimum(values, 1.0),), _NO_SCORE, seed)
+      values = (tf.minimum(values, 1.0),)
+      metrics = update(batches, values, tf.constant(_NO_SCORE), seed)
       seen.append(tf.nest.map_structure(np.array, (batches, metrics)))
     history = tf.nest.map_structure(np.array, made.history())
     self.assertGreater(seen[-1][1]['solved_tasks'], 10)

@@ -101,6 +101,7 @@ class Learner(tf.Module):
       for modules in (network.policies, network.values)
     ]
     self.learning_rate = tf.Variable(cfg.learning_rate, trainable=False)
+    self.entropy_cost = tf.Variable(cfg.entropy_cost, trainable=False)
     self.optimizers = [
       adam.Adam(self.learning_rate, epsilon=cfg.adam_epsilon)
       for _ in self._parts
@@ -114,15 +115,16 @@ class Learner(tf.Module):
     )
 
   def anneal(self, env_steps: int) -> None:
-    """Sets the learning rate for what follows so many environment steps.
+    """Sets learning rate and entropy bonus after so many environment steps.
 
-    It falls with the steps made, not with those that are left, so that a run
+    They fall with the steps made, not with those that are left, so that a run
     may end at any time or be prolonged.
     """
     cfg = self.config
     if cfg.annealed_after:
       decay = max(env_steps / cfg.annealed_after, 1.0)
       self.learning_rate.assign(cfg.learning_rate / decay)
+      self.entropy_cost.assign(cfg.entropy_cost / decay)
 
   def prepare(
     self,
@@ -315,7 +317,7 @@ class Learner(tf.Module):
       }
       found = {name: tf.reduce_mean(x) for name, x in found.items()}
       total += found['policy_loss'] + cfg.value_cost * found['value_loss']
-      total -= cfg.entropy_cost * found['entropy']
+      total -= self.entropy_cost * found['entropy']
       metrics += tf.stack([found[name] for name in _LOSS_METRICS])
     return total, metrics / len(logits)
 

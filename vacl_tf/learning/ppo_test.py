@@ -181,13 +181,13 @@ class UpdateTest(_Case):
     self.assertAllEqual([x.step for x in learner.optimizers], [6, 6])
 
   @parameterized.parameters((0, 1.0), (100, 3.0), (400, 1.0))
-  def test_learning_rate_is_annealed_by_steps_made(self, steps, divisor):
+  def test_rate_and_bonus_are_annealed_by_steps_made(self, steps, divisor):
     cfg = dataclasses.replace(_PLAIN, annealed_after=steps)
     learner = ppo.Learner(_network(), cfg)
-    learner.anneal(300)
-    self.assertAllClose(learner.learning_rate, cfg.learning_rate / divisor)
-    learner.anneal(0)
-    self.assertAllClose(learner.learning_rate, cfg.learning_rate)
+    for env_steps, by in ((300, divisor), (0, 1.0)):
+      learner.anneal(env_steps)
+      self.assertAllClose(learner.learning_rate, cfg.learning_rate / by)
+      self.assertAllClose(learner.entropy_cost, cfg.entropy_cost / by)
 
   def test_gradient_scale(self):
     _, [plain], _, _ = _plain_step()
