@@ -10,6 +10,7 @@ An iteration may have worlds of several entity counts. Each count's share of a
 minibatch adds its sums to those of the others, and then one step is made.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
@@ -121,10 +122,9 @@ class Learner(tf.Module):
     may end at any time or be prolonged.
     """
     cfg = self.config
-    if cfg.annealed_after:
-      decay = max(env_steps / cfg.annealed_after, 1.0)
-      self.learning_rate.assign(cfg.learning_rate / decay)
-      self.entropy_cost.assign(cfg.entropy_cost / decay)
+    decay = max(env_steps / (cfg.annealed_after or math.inf), 1.0)
+    self.learning_rate.assign(cfg.learning_rate / decay)
+    self.entropy_cost.assign(cfg.entropy_cost / decay)
 
   def prepare(
     self,
