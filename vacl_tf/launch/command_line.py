@@ -26,6 +26,9 @@ def run(main: Callable[[], int | None]) -> None:
 
   Errors that a user can cause end in one line on stderr and exit code 2.
   """
+  if '--help' in sys.argv:
+    print(_help(sys.modules[main.__module__].__doc__ or ''))
+    sys.exit(0)
   try:
     rest = flags.FLAGS(sys.argv)[1:]
     if rest:
@@ -42,6 +45,19 @@ def fail(message: str) -> int:
   """Prints why a command failed while it ran; returns the exit code."""
   _complain(message)
   return FAILURE
+
+
+def _help(about: str) -> str:
+  """Returns what a command is about, and its flags without absl's own."""
+  modules = sorted(
+    module
+    for module in flags.FLAGS.flags_by_module_dict()
+    if module == sys.argv[0] or module.startswith('vacl_tf.')
+  )
+  # Each begins with the module's name, which is no help to a user.
+  listed = [flags.FLAGS.module_help(module) for module in modules]
+  parts = [text.strip().partition('\n')[2] for text in listed]
+  return '\n'.join([about.strip(), '', *parts])
 
 
 def _complain(message: str) -> None:

@@ -42,6 +42,13 @@ class RunTest(absltest.TestCase):
     self.assertIn('run_dir', text)
     self.assertEqual(text.count('\n'), 1)
 
+  def test_help_tells_about_the_command_and_its_flags(self):
+    ended = commands.run(lambda: command_line.run(lambda: None), '--help')
+    self.assertEqual((ended.code, ended.err), (0, ''))
+    self.assertIn('exit code says whose they are', ended.out)
+    self.assertIn('--run_dir: Folder of the run.', ended.out)
+    self.assertNotIn('verbosity', ended.out)
+
   def test_a_word_that_is_no_flag_is_refused(self):
     code, text = _run(lambda: None, 'run_dir=x')
     self.assertEqual(code, 2)
