@@ -9,6 +9,9 @@ import tensorflow as tf
 from vacl_tf import randomness
 from vacl_tf import types
 
+_BLOCK = 96  # Rows whose distances are worked on at once; fits the cache.
+_GROUP = 16  # Columns whose minimum is taken before anything is sorted.
+
 
 class Rows(NamedTuple):
   """Tasks with what is known of them."""
@@ -35,17 +38,62 @@ def novelty(phi: tf.Tensor, count: tf.Tensor, neighbours: int) -> tf.Tensor:
   """
   size = phi.shape[0]
   is_empty = tf.range(size) >= count
-  norm = tf.reduce_sum(phi * phi, -1)
-  square = norm[:, None] + norm[None] - 2.0 * tf.matmul(phi, phi, None, True)
-  square = tf.where(
-    is_empty[None] | tf.eye(size, dtype=tf.bool), float('inf'), square
-  )
-  nearest = -tf.math.top_k(-square, min(neighbours, size - 1)).values
+  nearest = _smallest_squares(phi, is_empty, min(neighbours, size - 1))
   is_there = nearest < float('inf')
   distance = tf.where(is_there, tf.sqrt(tf.maximum(nearest, 0.0)), 0.0)
   share = tf.where(count > neighbours, neighbours, tf.maximum(count, 1))
   mean = tf.reduce_sum(distance, -1) / tf.cast(share, tf.float32)
   return tf.where(is_empty, float('inf'), mean)
+
+
+def _smallest_squares(
+  phi: tf.Tensor, is_empty: tf.Tensor, number: int
+) -> tf.Tensor:
+  """Returns each row's smallest squared distances to others that are there.
+
+  Block by block, so that distances never leave the cache; and of all of a
+  block's columns only those of a few groups are sorted: each of the smallest
+  `number` of a row is in one of the groups with its smallest `number` minima.
+
+  Args:
+    phi: [S, D].
+    is_empty: bool [S], which rows are not there.
+    number: how many distances.
+
+  Returns:
+    [S, number], infinite where there are not so many others.
+  """
+  size, num_dims = phi.shape
+  group = max(min(_GROUP, size // max(number, 1)), 1)
+  groups = -(-size // group)
+  blocks = -(-size // _BLOCK)
+  column, spare = tf.range(groups * group), groups * group - size
+  padded = tf.pad(phi, [[0, spare], [0, 0]])
+  norm = tf.where(is_empty, float('inf'), tf.reduce_sum(phi * phi, -1))
+  norm = tf.pad(norm, [[0, spare]], constant_values=float('inf'))
+  rows = tf.pad(phi, [[0, blocks * _BLOCK - size], [0, 0]])
+  rows = tf.reshape(rows, [blocks, _BLOCK, num_dims])
+
+  def of_block(block: tf.Tensor) -> tf.Tensor:
+    mine = tf.gather(rows, block)
+    own_norm = tf.reduce_sum(mine * mine, -1, keepdims=True)
+    square = own_norm + norm - 2.0 * tf.matmul(mine, padded, None, True)
+    is_self = column == (block * _BLOCK + tf.range(_BLOCK))[:, None]
+    square = tf.where(is_self, float('inf'), square)
+    # A group is every so-many-th column: a minimum over rows of a matrix runs
+    # at memory speed.
+    minima = tf.reduce_min(tf.reshape(square, [_BLOCK, group, groups]), 1)
+    near = tf.math.top_k(-minima, number).indices
+    members = near[:, None] + groups * tf.range(group)[:, None]
+    candidates = tf.gather(
+      square, tf.reshape(members, [_BLOCK, -1]), batch_dims=1
+    )
+    return -tf.math.top_k(-candidates, number).values
+
+  found = tf.map_fn(
+    of_block, tf.range(blocks), fn_output_signature=tf.float32
+  )
+  return tf.reshape(found, [-1, number])[:size]
 
 
 class ParticleSet(tf.Module):

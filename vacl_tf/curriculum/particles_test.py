@@ -57,6 +57,21 @@ class NoveltyTest(parameterized.TestCase, tf.test.TestCase):
     self.assertAllClose(found[:count], _slow_novelty(phi[:count], 5), 1e-4)
     self.assertAllEqual(found[count:], np.full([12 - count], np.inf))
 
+  @parameterized.parameters(95, 96, 210)  # Blocks have 96 rows.
+  def test_equals_sorted_distances_over_several_blocks(self, size):
+    rng = np.random.default_rng(size)
+    phi = rng.uniform(-3.0, 3.0, [size, _DIMS])
+    phi[50:60] = phi[3]  # The nearest others of some are all alike.
+    distance = np.linalg.norm(phi[:, None] - phi, axis=-1)
+    distance[np.eye(size, dtype=bool)] = np.inf
+    distance[:, size - 7 :] = np.inf
+    expected = np.sort(distance, 1)[: size - 7, :5].mean(1)
+    novelty = tf.function(particles.novelty, jit_compile=True)
+    found = novelty(tf.constant(phi, tf.float32), tf.constant(size - 7), 5)
+    # Of float32 squares near 20 a distance of 0 may be left with 3e-3.
+    self.assertAllClose(found[: size - 7], expected, 1e-4, 5e-3)
+    self.assertAllEqual(found[size - 7 :], np.full([7], np.inf))
+
   def test_fewer_than_six_share_the_sum_by_the_size_of_the_set(self):
     phi = tf.constant([[0.0], [1.0], [3.0], [99.0]])
     found = particles.novelty(phi, tf.constant(3), 5)
