@@ -1,21 +1,19 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Worlds, by name."""
+"""Worlds, by name.
+
+What needs TensorFlow is imported late: hide-and-seek, below here, does without.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from vacl_tf import config
 from vacl_tf import presets
-from vacl_tf.environments import base
-from vacl_tf.environments.particle import push_ball
-from vacl_tf.environments.particle import speaker_listener
-from vacl_tf.environments.particle import spread
 
-_SCENARIOS = {
-  'simple_spread': spread.Spread,
-  'hard_spread': spread.Spread,
-  'push_ball': push_ball.PushBall,
-  'speaker_listener': speaker_listener.SpeakerListener,
-}
-NAMES = tuple(_SCENARIOS)
+if TYPE_CHECKING:
+  from vacl_tf.environments import base
+
 # Least and most agents.
 _COUNTS = {
   'simple_spread': (2, 100),
@@ -23,13 +21,14 @@ _COUNTS = {
   'push_ball': (2, 8),
   'speaker_listener': (2, 2),
 }
+NAMES = tuple(_COUNTS)
 
 
 def load(
-  name: str | base.Environment,
+  name: 'str | base.Environment',
   num_agents: int | None = None,
   horizon: int | None = None,
-) -> base.Environment:
+) -> 'base.Environment':
   """Returns the environment called `name`, or `name` itself if it is one.
 
   Args:
@@ -40,6 +39,8 @@ def load(
   Raises:
     ValueError: there is no such environment, or not with so many agents.
   """
+  from vacl_tf.environments import base
+
   if isinstance(name, base.Environment):
     return name
   if name not in NAMES:
@@ -52,10 +53,10 @@ def load(
     raise ValueError(
       f'num_agents={num_agents} is not possible in {name}; allowed: {allowed}'
     )
-  return _SCENARIOS[name](name, num_agents, horizon)
+  return _scenario(name)(name, num_agents, horizon)
 
 
-def load_all(cfg: config.Config) -> tuple[base.Environment, ...]:
+def load_all(cfg: config.Config) -> 'tuple[base.Environment, ...]':
   """Returns the environment of a config with each of its entity counts.
 
   Raises:
@@ -71,3 +72,17 @@ def load_all(cfg: config.Config) -> tuple[base.Environment, ...]:
       )
     envs.append(load(world.name, *count, world.horizon))
   return tuple(envs)
+
+
+def _scenario(name: str) -> 'Callable[[str, int, int], base.Environment]':
+  """Returns what makes the environment called so."""
+  from vacl_tf.environments.particle import push_ball
+  from vacl_tf.environments.particle import speaker_listener
+  from vacl_tf.environments.particle import spread
+
+  return {
+    'simple_spread': spread.Spread,
+    'hard_spread': spread.Spread,
+    'push_ball': push_ball.PushBall,
+    'speaker_listener': speaker_listener.SpeakerListener,
+  }[name]

@@ -1,0 +1,58 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The hide-and-seek tasks of the paper on MuJoCo, by name; no TensorFlow."""
+
+import importlib.metadata
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from vacl_tf import config
+
+if TYPE_CHECKING:
+  from vacl_tf.environments.hide_and_seek import task
+
+NAMES = ('lock_and_return', 'ramp_use')
+_LEAST_MUJOCO = (4, 0)  # Earlier ones lack what `mujoco.batch` can do.
+
+
+def load(name: str, **options: Any) -> 'task.Task':
+  """Returns the task called `name`, to be played by `HideAndSeekWorlds`.
+
+  Args:
+    name: one of NAMES.
+    **options: of the task, by name: the arguments of `LockAndReturn` or
+      `RampUse`.
+
+  Raises:
+    ImportError: MuJoCo is missing or too old.
+    ValueError: there is no such task, or not with these options.
+  """
+  if name not in NAMES:
+    raise ValueError(config.unknown('task', name, NAMES))
+  _require_mujoco()
+  from vacl_tf.environments.hide_and_seek import lock_and_return
+  from vacl_tf.environments.hide_and_seek import ramp_use
+
+  make = {
+    'lock_and_return': lock_and_return.LockAndReturn,
+    'ramp_use': ramp_use.RampUse,
+  }[name]
+  known = inspect.signature(make).parameters
+  for option in options:
+    if option not in known:
+      raise ValueError(config.unknown(f'option of {name}', option, known))
+  return make(**options)
+
+
+def _require_mujoco() -> None:
+  """Raises ImportError, saying what to do, where MuJoCo is not good enough."""
+  try:
+    version = importlib.metadata.version('mujoco')
+  except importlib.metadata.PackageNotFoundError:
+    version = ''
+  if tuple(map(int, version.split('.')[:2] or ())) < _LEAST_MUJOCO:
+    least = '.'.join(map(str, _LEAST_MUJOCO))
+    raise ImportError(
+      f'mujoco is {version or "not installed"}; hide-and-seek needs {least} or '
+      f'newer: pip install "mujoco>={least}"'
+    )

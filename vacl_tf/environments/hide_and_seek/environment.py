@@ -1,0 +1,341 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Many worlds of one task, stepped together on MuJoCo's own threads.
+
+An environment step is one call to `mujoco.batch.Batch` for the physics of all
+worlds, and a few array operations for the rules; sight is tested only where
+something depends on it. Worlds are placed by writing their state; nothing is
+compiled anew.
+"""
+
+from collections.abc import Sequence
+
+import mujoco
+import numpy as np
+from mujoco import batch
+
+from vacl_tf.environments.hide_and_seek import arena
+from vacl_tf.environments.hide_and_seek import draws
+from vacl_tf.environments.hide_and_seek import entities
+from vacl_tf.environments.hide_and_seek import mechanics
+from vacl_tf.environments.hide_and_seek import task as task_lib
+
+JITTER = 0.1  # Metres; the most that is added to a cell's corner, in x and y.
+_EPSILON = 1e-6  # Cells, so that a corner without jitter is in its own cell.
+_LARGEST = 1e3  # A joint's position or velocity beyond it is past hope.
+_BREAKDOWNS = [
+  int(kind)
+  for kind in (
+    mujoco.mjtWarning.mjWARN_BADQPOS,
+    mujoco.mjtWarning.mjWARN_BADQVEL,
+    mujoco.mjtWarning.mjWARN_BADQACC,
+  )
+]
+_STREAMS_PER_STEP = 2  # Of random numbers: for starts and for lockers.
+
+
+class HideAndSeekWorlds:
+  """B worlds that begin and end together.
+
+  Attributes:
+    task: what is played.
+    num_worlds: how many (B).
+    physics: MuJoCo's simulations, to be looked at (`get_data` and `get_model`
+      give what its renderer wants).
+    num_unstable: how often the physics of a world broke down so far. Such a
+      world is placed again from its task vector and goes on from there.
+  """
+
+  def __init__(
+    self, task: task_lib.Task, num_worlds: int, threads: int = 0
+  ) -> None:
+    """Makes the worlds; `place` puts something into them.
+
+    Args:
+      task: what is played.
+      num_worlds: how many (B).
+      threads: of the physics, the calling one included; 0 for one per CPU.
+        Results do not depend on it.
+
+    Raises:
+      ValueError: one of the numbers is too small.
+    """
+    for name, given, least in (
+      ('num_worlds', num_worlds, 1),
+      ('threads', threads, 0),
+    ):
+      if given < least:
+        raise ValueError(f'{name}={given}; allowed: {least} or more')
+    self.task = task
+    self.num_worlds = num_worlds
+    self.num_unstable = 0
+    cast = task.cast
+    model = entities.compile_model(task.arena, cast)
+    self.physics = batch.Batch(model, num_worlds, threads)
+    shape = [num_worlds, cast.num_entities, entities.NUM_JOINTS]
+    # Views of the simulations' state; what is written there happens.
+    self._position = self.physics.bind('qpos').reshape(shape)
+    self._velocity = self.physics.bind('qvel').reshape(shape)
+    self._control = self.physics.bind('ctrl')
+    welds = [num_worlds, cast.num_agents, cast.num_objects]
+    self._is_welded = self.physics.bind('eq_active').reshape(welds)
+    self._weld = self.physics.expand('eq_data').reshape([*welds, -1])
+    objects = np.s_[:, cast.num_agents :]
+    self._is_limited = self.physics.expand('jnt_limited').reshape(shape)[objects]
+    self._limits = self.physics.expand('jnt_range').reshape([*shape, 2])[objects]
+
+    self._half_sizes = cast.half_sizes()
+    self._aims = cast.aims()
+    self._teams = np.array(task.teams)
+    self._bodies = np.array(
+      [
+        model.body(entities.entity_name(index)).id
+        for index in range(cast.num_entities)
+      ]
+    )
+    # The last one stands for a ray that hits nothing, geometry -1.
+    self._body_of_geom = np.append(model.geom_bodyid, -1)
+    agents, things = np.indices(welds[1:]).reshape(2, -1)
+    self._hands = agents, cast.num_agents + things
+    self._looks = tuple(np.reshape(task.looks, [-1, 2]).T.astype(int))
+    self._keys = draws.keys(0, num_worlds)
+    self._phi = None  # Until there are tasks.
+    self._step = 0
+    self._is_locked = np.zeros([num_worlds, cast.num_objects], bool)
+    self._locker = np.zeros([num_worlds, cast.num_objects], int)
+    self._held = np.full(welds[:2], mechanics.NOTHING)
+    self._birthplace = np.zeros([*welds[:2], 2])
+    self._is_seen = np.zeros([num_worlds, len(task.looks)], bool)
+
+  @property
+  def state(self) -> task_lib.State:
+    """The present state, in arrays of its own."""
+    return task_lib.State(*(
+      x.copy() if isinstance(x, np.ndarray) else x for x in self._state()
+    ))
+
+  def place(
+    self, phi: np.ndarray, seed: int | Sequence[int] | np.ndarray
+  ) -> None:
+    """Begins an episode in every world.
+
+    Args:
+      phi: [B, D] tasks in cells; numbers that are not whole are rounded.
+      seed: one or several integers. With the first rows of phi and the seed,
+        the first worlds are determined, however many others there are.
+
+    Raises:
+      ValueError: a task is not legal.
+    """
+    phi = self.task.grid.check(phi)
+    expected = (self.num_worlds, self.task.grid.num_dims)
+    if phi.shape != expected:
+      raise ValueError(
+        f'phi has shape {list(phi.shape)}; allowed: {list(expected)}, a task '
+        'for each world'
+      )
+    self._phi = phi
+    self._keys = draws.keys(seed, self.num_worlds)
+    self._step = 0
+    self._put(np.arange(self.num_worlds))
+    self._look()
+
+  def read_task(self) -> np.ndarray:
+    """Returns the phi [B, D], in whole cells, that would place worlds so."""
+    cells = np.floor(self._position[..., :2] / arena.CELL + _EPSILON)
+    return self.task.read_task(cells).astype(np.float32)
+
+  def step(self, actions: np.ndarray) -> task_lib.Outcome:
+    """Plays one action of every acting agent in every world.
+
+    Args:
+      actions: int [B, n, 5]: bins of the forces along x and y and of the
+        torque, whether to lock and whether to pull; see `mechanics.HEADS`.
+
+    Returns:
+      Reward, progress and success in the state that this leads to.
+
+    Raises:
+      ValueError: there are no tasks yet, or the actions are not of that kind.
+    """
+    if self._phi is None:
+      raise ValueError('step before place; give the worlds their tasks first')
+    actions = self._actions_of_all(actions)
+    self._handle(actions)
+    forces = mechanics.FORCES[actions[..., : mechanics.LOCK]]
+    self._control[:] = forces.reshape(self.num_worlds, -1)
+    self.physics.step(nstep=arena.NUM_SUBSTEPS)
+    self._step += 1
+    self._mend()
+    self._look()
+    return self.task.judge(self._state())
+
+  def observe(self) -> task_lib.Observations:
+    """Returns what the acting agents see now, after `place` or `step`."""
+    return self.task.observe(self._state())
+
+  def _state(self) -> task_lib.State:
+    """Returns the present state; its arrays go on changing."""
+    return task_lib.State(
+      position=self._position,
+      velocity=self._velocity,
+      is_locked=self._is_locked,
+      locker=self._locker,
+      held=self._held,
+      birthplace=self._birthplace,
+      is_seen=self._is_seen,
+      step=self._step,
+    )
+
+  def _put(self, rows: np.ndarray) -> None:
+    """Places some worlds at their tasks, everything open and at rest."""
+    cast, num_draws = self.task.cast, self.task.num_start_draws
+    numbers = draws.uniform(
+      self._keys[rows],
+      _STREAMS_PER_STEP * self._step,
+      num_draws + 2 * cast.num_entities,
+    )
+    cells = self.task.start(self._phi[rows], numbers[:, :num_draws])
+    jitter = JITTER * numbers[:, num_draws:].reshape(cells.shape)
+    # Writing alone would leave the last episode's warm start behind.
+    self.physics.reset(rows, stage=mujoco.mjtStage.mjSTAGE_NONE.value)
+    self._position[rows, :, :2] = arena.CELL * cells + jitter
+    self._is_limited[rows] = False
+    self._is_locked[rows] = False
+    self._locker[rows] = 0
+    self._held[rows] = mechanics.NOTHING
+    self._birthplace[rows] = self._position[rows, : cast.num_agents, :2]
+
+  def _mend(self) -> None:
+    """Places worlds again whose physics broke down, and counts them."""
+    rows = [self.num_worlds, -1]
+    is_sound = (np.abs(self._position.reshape(rows)) < _LARGEST).all(1)
+    is_sound &= (np.abs(self._velocity.reshape(rows)) < _LARGEST).all(1)
+    is_sound &= ~self.physics.warning[:, _BREAKDOWNS].any((1, 2))
+    broken = np.flatnonzero(~is_sound)
+    if broken.size:
+      self.num_unstable += broken.size
+      self._put(broken)
+
+  def _handle(self, actions: np.ndarray) -> None:
+    """Grabs, releases, locks and unlocks; actions [B, N, 5] of all agents."""
+    num_agents = self.task.cast.num_agents
+    agent, thing = np.s_[:, :num_agents], np.s_[:, num_agents:]
+    centre = mechanics.centres(self._position, self._half_sizes)
+    yaw = self._position[..., 3]
+    distance = mechanics.surface_distances(
+      centre[agent], centre[thing], yaw[thing], self._half_sizes[num_agents:]
+    )
+    pulls = actions[..., mechanics.PULL, None] == 1
+    is_near = distance <= self.task.reach
+    must_see = is_near & (pulls | self.task.must_see_to_lock)
+    sees = self._sees(self._hands, must_see.reshape(self.num_worlds, -1))
+    sees = sees.reshape(distance.shape)
+    self._grab(mechanics.choose_grabs(distance, sees & pulls), centre, yaw)
+    self._lock(
+      actions[..., mechanics.LOCK] == 1,
+      sees if self.task.must_see_to_lock else is_near,
+    )
+
+  def _grab(
+    self, held: np.ndarray, centre: np.ndarray, yaw: np.ndarray
+  ) -> None:
+    """Welds what is held now, int [B, N], in the pose in which it was taken."""
+    is_new = (held != self._held) & (held != mechanics.NOTHING)
+    world, agent = np.nonzero(is_new)
+    if world.size:
+      grabbed = held[world, agent]
+      thing = self.task.cast.num_agents + grabbed
+      weld = np.zeros([world.size, self._weld.shape[-1]])
+      weld[:, 3:6], weld[:, 6:10] = mechanics.relative_poses(
+        centre[world, agent],
+        yaw[world, agent],
+        centre[world, thing],
+        yaw[world, thing],
+      )
+      weld[:, 10] = 1.0  # Torque per force.
+      self._weld[world, agent, grabbed] = weld
+    self._held = held
+    self._is_welded[:] = held[..., None] == np.arange(self._weld.shape[2])
+
+  def _lock(self, wants: np.ndarray, can_reach: np.ndarray) -> None:
+    """Locks, bool wants [B, N] and can_reach [B, N, m], where joints are."""
+    stream = _STREAMS_PER_STEP * self._step + 1
+    is_locked, self._locker = mechanics.resolve_locks(
+      wants,
+      can_reach,
+      self._teams,
+      self._is_locked,
+      self._locker,
+      draws.uniform(self._keys, stream, self._is_locked.shape[1]),
+    )
+    is_new = is_locked & ~self._is_locked
+    if is_new.any():
+      frozen = self._position[:, self.task.cast.num_agents :][is_new]
+      self._limits[is_new] = frozen[..., None]
+    self._is_locked = is_locked
+    self._is_limited[:] = is_locked[..., None]
+
+  def _look(self) -> None:
+    """Finds out what the task wants to know of who sees whom."""
+    is_asked = np.ones(self._is_seen.shape, bool)
+    self._is_seen = self._sees(self._looks, is_asked)
+
+  def _sees(
+    self, pairs: tuple[np.ndarray, np.ndarray], is_asked: np.ndarray
+  ) -> np.ndarray:
+    """Returns bool [B, P]: who is asked for and sees the other (sheet, 2.1).
+
+    Args:
+      pairs: agents [P] and entities [P].
+      is_asked: bool [B, P]; nothing is done for the others.
+    """
+    agent, target = pairs
+    centre = mechanics.centres(self._position, self._half_sizes)
+    yaw = self._position[..., 3]
+    towards = centre[:, target] - centre[:, agent]
+    is_asked = is_asked & mechanics.in_front(yaw[:, agent], towards)
+    is_seen = np.zeros(is_asked.shape, bool)
+    worlds = np.flatnonzero(is_asked.any(1))
+    if not worlds.size:
+      return is_seen
+    # As many rays as the world with the most questions needs, those first.
+    num_rays = is_asked.sum(1).max()
+    which = np.argsort(~is_asked[worlds], 1, kind='stable')[:, :num_rays]
+    world = worlds[:, None]
+    agent, target = agent[which], target[which]
+    aim = mechanics.turned(self._aims[target], yaw[world, target])
+    begin = centre[world, agent]
+    _, geom = self.physics.ray(
+      begin,
+      centre[world, target] + aim - begin,
+      flg_static=True,  # Walls are static.
+      bodyexclude=self._bodies[agent],
+      ids=worlds,
+    )
+    is_seen[world, which] = self._body_of_geom[geom] == self._bodies[target]
+    return is_seen & is_asked
+
+  def _actions_of_all(self, actions: np.ndarray) -> np.ndarray:
+    """Returns actions [B, N, 5] of all agents, those that never act too."""
+    actions, cast = np.asarray(actions), self.task.cast
+    expected = (
+      self.num_worlds,
+      len(self.task.actors),
+      len(mechanics.HEADS),
+    )
+    if actions.shape != expected or not np.issubdtype(actions.dtype, np.integer):
+      raise ValueError(
+        f'actions are {actions.dtype} of shape {list(actions.shape)}; allowed: '
+        f'integers of shape {list(expected)}, five choices of each agent'
+      )
+    least, most = actions.min((0, 1)), actions.max((0, 1))
+    if np.any(least < 0) or np.any(most >= mechanics.HEADS):
+      raise ValueError(
+        f'actions go from {least.tolist()} to {most.tolist()}; allowed: 0 to '
+        f'{[choices - 1 for choices in mechanics.HEADS]}'
+      )
+    everybody = np.empty([self.num_worlds, cast.num_agents, expected[2]], int)
+    everybody[:] = mechanics.NO_OP
+    everybody[:, list(self.task.actors)] = actions
+    return everybody

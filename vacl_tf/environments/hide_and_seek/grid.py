@@ -1,0 +1,260 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Task vectors in cells: what is legal, what is nearest, the standard draws.
+
+A task vector phi is the x and y of its pieces' lower left cells, one piece
+after another (sheet, section 5). Numbers need not be whole; the cell that is
+meant is the nearest one.
+
+The code holds for arrays of numpy and for tensors, also inside XLA: `xp` is
+`numpy` or `tensorflow.experimental.numpy`.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Array = Any  # Of numpy or TensorFlow, as `xp` says.
+Rectangle = tuple[int, int, int, int]  # x from, x to, y from, y to; inclusive.
+
+NUM_CANDIDATES = 16  # Tries to place a piece where none stands. All of them
+# fail with chance 1e-14 where it is tightest, the room of Ramp-Use.
+_NUMBERS_PER_TRY = 3  # Which rectangle, x, y.
+
+
+class Piece(NamedTuple):
+  """An entity that a task places.
+
+  Attributes:
+    name: for messages.
+    size: cells along its side.
+    legal: rectangles of lower left cells that it may have; none of them lets
+      it stand on a wall.
+    usual: those of uniform draws, each with the same chance.
+  """
+
+  name: str
+  size: int
+  legal: tuple[Rectangle, ...]
+  usual: tuple[Rectangle, ...]
+
+
+class Grid:
+  """Tasks that place some pieces on a lattice, none on top of another.
+
+  Attributes:
+    pieces: in the order in which they are placed; where two are in each
+      other's way, it is the later one that is wrong.
+    num_dims: numbers of a task vector (D).
+    num_uniform_draws: what `uniform` wants for a task.
+    num_easy_draws: what `easy` wants for a task.
+  """
+
+  def __init__(
+    self,
+    pieces: Sequence[Piece],
+    easy: Callable[[Any, Array], Array] | None = None,
+    num_easy_draws: int = 0,
+    *,
+    xp: Any = np,
+  ) -> None:
+    """Describes the tasks.
+
+    Args:
+      pieces: what a task places.
+      easy: called with xp and numbers [..., num_easy_draws] from U[0, 1),
+        returns tasks [..., D] that begin (almost) solved; pieces that stand
+        wrong will be moved.
+      num_easy_draws: see above.
+      xp: whose arrays are taken and returned.
+    """
+    self.pieces = tuple(pieces)
+    self.num_dims = 2 * len(self.pieces)
+    self.num_uniform_draws = (
+      len(self.pieces) * NUM_CANDIDATES * _NUMBERS_PER_TRY
+    )
+    self.num_easy_draws = num_easy_draws
+    self._easy = easy
+    self._xp = xp
+    self._around = [
+      _ball(_enough(self.pieces, index)) for index in range(len(self.pieces))
+    ]
+
+  def using(self, xp: Any) -> 'Grid':
+    """Returns the same for other arrays."""
+    return Grid(self.pieces, self._easy, self.num_easy_draws, xp=xp)
+
+  def feasible(self, phi: Array) -> Array:
+    """Returns bool [..., pieces]: in its region, and not on an earlier one."""
+    cells = self._cells(phi)
+    is_free = [
+      self._is_free(index, cell, cells[:index])
+      for index, cell in enumerate(cells)
+    ]
+    return self._xp.stack(is_free, -1)
+
+  def nearest(self, phi: Array) -> Array:
+    """Returns the nearest legal tasks [..., D], in whole cells.
+
+    Piece by piece: one that stands wrong goes to the nearest place that is
+    free, in Manhattan distance; of equals to the one with the least x, then y.
+    """
+    # A piece that stands right and in nobody's way is the first candidate.
+    return self._choose(
+      self._clip(cell, piece.legal)[..., None, :] + around
+      for piece, cell, around in zip(
+        self.pieces, self._cells(phi), self._around, strict=True
+      )
+    )
+
+  def uniform(self, numbers: Array) -> Array:
+    """Returns tasks [..., D]: every piece somewhere in its usual rectangles.
+
+    Args:
+      numbers: [..., num_uniform_draws] from U[0, 1).
+    """
+    xp, candidates = self._xp, []
+    shares = xp.split(numbers, _NUMBERS_PER_TRY * len(self.pieces), -1)
+    for piece in self.pieces:
+      which, *place = shares[:_NUMBERS_PER_TRY]  # [..., NUM_CANDIDATES] each.
+      shares = shares[_NUMBERS_PER_TRY:]
+      bounds = [xp.zeros_like(which) + bound for bound in piece.usual[0]]
+      for option, rectangle in enumerate(piece.usual[1:], 1):
+        is_later = which * len(piece.usual) >= option
+        bounds = [
+          xp.where(is_later, float(bound), before)
+          for bound, before in zip(rectangle, bounds, strict=True)
+        ]
+      x = whole(xp, place[0], bounds[0], bounds[1])
+      y = whole(xp, place[1], bounds[2], bounds[3])
+      candidates.append(xp.stack([x, y], -1))
+    return self._choose(candidates)
+
+  def easy(self, numbers: Array) -> Array:
+    """Returns tasks [..., D] that begin (almost) solved; GetEasy.
+
+    Args:
+      numbers: [..., num_easy_draws] from U[0, 1).
+    """
+    return self.nearest(self._easy(self._xp, numbers))
+
+  def check(self, phi: np.ndarray) -> np.ndarray:
+    """Returns tasks [..., D] as float32, if they are legal ones.
+
+    Raises:
+      ValueError: one is not; the message says why and names the nearest one.
+    """
+    phi = np.asarray(phi, np.float32)
+    if phi.shape[-1:] != (self.num_dims,):
+      raise ValueError(
+        f'phi has shape {list(phi.shape)}; allowed: [..., {self.num_dims}], '
+        f'the x and y cells of {", ".join(piece.name for piece in self.pieces)}'
+      )
+    if not np.all(np.isfinite(phi)):
+      raise ValueError('phi has numbers that are not finite; give cells')
+    feasible = self.feasible(phi)
+    if np.all(feasible):
+      return phi
+    row = tuple(np.argwhere(~feasible.all(-1))[0])
+    task = phi[row]
+    index = int(np.argmin(feasible[row]))
+    raise ValueError(
+      f'phi={task.tolist()} is not a legal task: {self._fault(task, index)}. '
+      f'The nearest legal task is {self.nearest(task).tolist()}.'
+    )
+
+  def _fault(self, phi: np.ndarray, index: int) -> str:
+    """Returns what is wrong with a piece of phi [D]."""
+    piece, cells = self.pieces[index], self._cells(phi)
+    if self._is_free(index, cells[index], []):
+      for other, cell in zip(self.pieces[:index], cells, strict=False):
+        if _overlaps(cells[index], piece.size, cell, other.size):
+          return f'{piece.name} stands on {other.name}'
+    allowed = ' or '.join(
+      f'x {x0} to {x1}, y {y0} to {y1}' for x0, x1, y0, y1 in piece.legal
+    )
+    return f'{piece.name} is outside of its cells, {allowed}'
+
+  def _cells(self, phi: Array) -> list[Array]:
+    """Returns the cells [..., 2] that phi [..., D] means, by piece."""
+    cells = self._xp.floor(phi + 0.5)
+    return [cells[..., i : i + 2] for i in range(0, self.num_dims, 2)]
+
+  def _is_free(self, index: int, cell: Array, placed: list[Array]) -> Array:
+    """Returns bool [...]: whether a piece may have cell [..., 2]."""
+    piece = self.pieces[index]
+    x, y = cell[..., 0], cell[..., 1]
+    is_legal = False
+    for x0, x1, y0, y1 in piece.legal:
+      is_legal |= (x >= x0) & (x <= x1) & (y >= y0) & (y <= y1)
+    for other, where in zip(self.pieces, placed, strict=False):
+      is_legal &= ~_overlaps(cell, piece.size, where, other.size)
+    return is_legal
+
+  def _clip(self, cell: Array, rectangles: tuple[Rectangle, ...]) -> Array:
+    """Returns the nearest cells [..., 2] inside the rectangles."""
+    xp = self._xp
+    best = None
+    for x0, x1, y0, y1 in rectangles:
+      corners = np.array([[x0, y0], [x1, y1]], np.float32)
+      inside = xp.clip(cell, *corners)
+      distance = xp.sum(xp.abs(inside - cell), -1, keepdims=True)
+      if best is not None:
+        is_nearer = distance < best[1]
+        inside = xp.where(is_nearer, inside, best[0])
+        distance = xp.where(is_nearer, distance, best[1])
+      best = inside, distance
+    return best[0]
+
+  def _choose(self, candidates: Iterable[Array]) -> Array:
+    """Places piece after piece on its first candidate that is free.
+
+    Args:
+      candidates: for each piece, cells [..., any number, 2].
+
+    Returns:
+      Tasks [..., D].
+    """
+    xp, placed = self._xp, []
+    for index, cells in enumerate(candidates):
+      others = [cell[..., None, :] for cell in placed]
+      is_free = self._is_free(index, cells, others)
+      rank = np.arange(cells.shape[-2])
+      is_first = rank == xp.argmax(is_free, -1)[..., None]
+      # XLA compiles a sum sooner than a gather.
+      placed.append(xp.sum(xp.where(is_first[..., None], cells, 0.0), -2))
+    return xp.concatenate(placed, -1)
+
+
+def whole(xp: Any, share: Array, low: Array, high: Array) -> Array:
+  """Returns whole numbers low <= k <= high, by share in [0, 1)."""
+  return low + xp.minimum(xp.floor(share * (high - low + 1)), high - low)
+
+
+def _overlaps(one: Array, size: int, other: Array, other_size: int) -> Array:
+  """Returns bool [...]: whether squares at cells [..., 2] share a cell."""
+  x, y = other[..., 0] - one[..., 0], other[..., 1] - one[..., 1]
+  return (x < size) & (-x < other_size) & (y < size) & (-y < other_size)
+
+
+def _enough(pieces: Sequence[Piece], index: int) -> int:
+  """Returns how far a piece may have to go to get out of the way, cells.
+
+  In the corner of a region there are (r + 1) (r + 2) / 2 cells within r. So
+  many cannot all be blocked.
+  """
+  size = pieces[index].size
+  blocked = sum((size + other.size - 1) ** 2 for other in pieces[:index])
+  radius = 0
+  while (radius + 1) * (radius + 2) // 2 <= blocked:
+    radius += 1
+  return radius
+
+
+def _ball(radius: int) -> np.ndarray:
+  """Returns the steps [k, 2] of at most a length, the shortest ones first."""
+  reach = range(-radius, radius + 1)
+  steps = [(x, y) for x in reach for y in reach if abs(x) + abs(y) <= radius]
+  steps.sort(key=lambda step: abs(step[0]) + abs(step[1]))
+  return np.array(steps, np.float32)

@@ -1,0 +1,56 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Tasks on a grid, as a curriculum sees them.
+
+The only module of hide-and-seek that needs TensorFlow. What it computes is
+`grid.Grid` on tensors, also inside XLA.
+"""
+
+import numpy as np
+import tensorflow as tf
+import tensorflow.experimental.numpy as tnp
+
+from vacl_tf import randomness
+from vacl_tf import types
+from vacl_tf.environments import task_space
+from vacl_tf.environments.hide_and_seek import grid
+
+_HALF_CELL = 0.49  # A little less, so that rounding leads back.
+
+
+class GridTaskSpace(task_space.TaskSpace):
+  """Pieces on a lattice; phi is in cells and need not be whole numbers."""
+
+  def __init__(self, tasks: grid.Grid, count: int) -> None:
+    """Initialises the space.
+
+    Args:
+      tasks: the geometry.
+      count: number of acting agents.
+    """
+    self.num_entities = len(tasks.pieces)
+    self.num_dims = tasks.num_dims
+    self.count = count
+    self.entity_of_dim = np.repeat(np.arange(self.num_entities), 2)
+    self._grid = tasks.using(tnp)
+
+  def feasible(self, phi: tf.Tensor) -> tf.Tensor:
+    return self._grid.feasible(phi)
+
+  def clip(self, phi: tf.Tensor, seed: types.Seed) -> tf.Tensor:
+    """Moves whoever stands wrong to the nearest cell that is free.
+
+    There it gets a random place, lest many tasks be the same in a coordinate.
+    """
+    nearest = self._grid.nearest(phi)
+    rim = randomness.uniform(seed, tf.shape(phi), -_HALF_CELL, _HALF_CELL)
+    has_moved = tf.abs(nearest - phi) > 0.5
+    return tf.where(has_moved, nearest + rim, phi)
+
+  def sample_easy(self, num_tasks: int, seed: types.Seed) -> tf.Tensor:
+    shape = [num_tasks, self._grid.num_easy_draws]
+    return self._grid.easy(randomness.uniform(seed, shape))
+
+  def sample_uniform(self, num_tasks: int, seed: types.Seed) -> tf.Tensor:
+    shape = [num_tasks, self._grid.num_uniform_draws]
+    return self._grid.uniform(randomness.uniform(seed, shape))

@@ -1,0 +1,175 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Lock-and-Return: lock all boxes, then go back to where you were born.
+
+Task sheet, sections 2 to 5; 12 x 12 m, no inner walls, one team.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from vacl_tf.environments.hide_and_seek import arena
+from vacl_tf.environments.hide_and_seek import entities
+from vacl_tf.environments.hide_and_seek import grid
+from vacl_tf.environments.hide_and_seek import mechanics
+from vacl_tf.environments.hide_and_seek import task
+
+MOST = 8  # Agents, and boxes.
+REWARD_LOCKED = 0.2  # All boxes are locked, ...
+REWARD_HOME = 1.0  # ... and besides, everybody is at home.
+HOME_RADIUS = 0.5  # Metres.
+_NUM_CELLS = 60
+_WALL_FRICTION = 1.0
+_AGENT_CELLS, _BOX_CELLS = 2, 3
+_LEGAL_AGENT = ((30, 57, 1, 27),)
+_LEGAL_BOX = ((1, 56, 1, 56),)
+_USUAL_AGENT = ((30, 56, 1, 26),)
+_USUAL_BOX = ((1, 55, 1, 55),)
+_EASY_BOX = (30, 56, 1, 26)
+
+
+class LockAndReturn(task.Task):
+  """Agents see all but each other's birthplaces, and forget their own."""
+
+  name = 'lock_and_return'
+  must_see_to_lock = True
+  reach = mechanics.REACH
+  looks = ()
+  num_start_draws = 0
+
+  def __init__(
+    self,
+    num_agents: int = 2,
+    num_boxes: int = 2,
+    *,
+    sees_birthplace: bool = False,
+  ) -> None:
+    """Describes the task.
+
+    Args:
+      num_agents: n.
+      num_boxes: m.
+      sees_birthplace: whether actors see where they were born. Otherwise they
+        have to remember it; critics see it in any case.
+
+    Raises:
+      ValueError: the numbers are not possible.
+    """
+    for name, given in (('num_agents', num_agents), ('num_boxes', num_boxes)):
+      if not 1 <= given <= MOST:
+        raise ValueError(
+          f'{name}={given} is not possible in {self.name}; allowed: 1 to {MOST}'
+        )
+    self.sees_birthplace = sees_birthplace
+    self.arena = arena.Arena(_NUM_CELLS, (), _WALL_FRICTION)
+    self.cast = entities.Cast(num_agents, num_boxes, num_ramps=0)
+    self.actors = tuple(range(num_agents))
+    self.teams = (0,) * num_agents
+    self.grid = grid.Grid(
+      [
+        grid.Piece(f'agent {i}', _AGENT_CELLS, _LEGAL_AGENT, _USUAL_AGENT)
+        for i in range(num_agents)
+      ]
+      + [
+        grid.Piece(f'box {i}', _BOX_CELLS, _LEGAL_BOX, _USUAL_BOX)
+        for i in range(num_boxes)
+      ],
+      self._easy,
+      3 * num_agents + 3 * num_boxes,
+    )
+    side = self.arena.side
+    joints = task.joint_features(side, ('yaw',))
+    self.features = {
+      'own': (
+        *joints,
+        task.Feature('birthplace_x', 0.0, side),
+        task.Feature('birthplace_y', 0.0, side),
+        *task.flags('time'),
+      ),
+      'agents': joints,
+      'boxes': (
+        *task.joint_features(side, ('cos', 'sin')),
+        *(task.Feature(name, 0.0, 1.0) for name in ('width', 'depth', 'height')),
+        *task.LOCK_FLAGS,
+      ),
+    }
+    # Row k - 1 of agent i: the one k before it.
+    steps = 1 + np.arange(num_agents - 1)
+    self._others = (np.arange(num_agents)[:, None] - steps) % num_agents
+
+  def start(self, phi: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    del numbers  # Everybody is in phi.
+    return np.floor(phi + 0.5).reshape([len(phi), -1, 2])
+
+  def read_task(self, cells: np.ndarray) -> np.ndarray:
+    return cells.reshape([len(cells), -1])
+
+  def observe(self, state: task.State) -> task.Observations:
+    num_agents, num_boxes, _ = self.cast
+    worlds = len(state.position)
+    both = np.concatenate([state.position, state.velocity], -1)
+    agents = both[:, :num_agents]
+    own = np.empty([worlds, num_agents, 11], np.float32)
+    own[..., :8] = agents
+    own[..., 8:10] = state.birthplace
+    own[..., 10] = state.step / self.horizon
+    boxes = np.empty([worlds, num_agents, num_boxes, 15], np.float32)
+    boxes[..., :9] = task.with_turn(
+      state.position[:, num_agents:], state.velocity[:, num_agents:]
+    )[:, None]
+    boxes[..., 9:12] = 2 * entities.BOX_HALF_SIZE
+    boxes[..., 12:] = task.lock_flags(state, self)
+    others = agents.astype(np.float32)[:, self._others]
+    seen = {'agents': others, 'boxes': boxes}
+    actor = own
+    if not self.sees_birthplace:
+      actor = own.copy()
+      actor[..., 8:10] = 0.0
+    return task.Observations(task.Seen(actor, seen), task.Seen(own, seen))
+
+  def judge(self, state: task.State) -> task.Outcome:
+    """Pays every agent alike; progress is the share of agents at home.
+
+    Unless all boxes are locked: then there is neither pay nor progress.
+    """
+    num_agents = self.cast.num_agents
+    away = state.position[:, :num_agents, :2] - state.birthplace
+    is_home = np.hypot(away[..., 0], away[..., 1]) <= HOME_RADIUS
+    is_locked = state.is_locked.all(1)
+    is_success = is_locked & is_home.all(1)
+    shared = REWARD_LOCKED * is_locked + REWARD_HOME * is_success
+    progress = is_locked * is_home.mean(1)
+    return task.Outcome(
+      np.repeat(shared[:, None], num_agents, 1).astype(np.float32),
+      progress.astype(np.float32),
+      is_success,
+    )
+
+  def _easy(self, xp: Any, numbers: grid.Array) -> grid.Array:
+    """Every agent stands about a box; there are boxes for all if they suffice.
+
+    Agents come first, so it is the boxes that give way.
+    """
+    n, m, _ = self.cast
+    along_x, along_y, match, steps = (
+      numbers[..., :m],
+      numbers[..., m : 2 * m],
+      numbers[..., 2 * m : 3 * m + n],
+      numbers[..., 3 * m + n :],
+    )
+    x0, x1, y0, y1 = _EASY_BOX
+    x, y = grid.whole(xp, along_x, x0, x1), grid.whole(xp, along_y, y0, y1)
+    if n > m:
+      box = xp.asarray(grid.whole(xp, match[..., m:], 0, m - 1), np.int64)
+    else:
+      box = xp.argsort(match[..., :m], -1)[..., :n]
+    steps = grid.whole(xp, steps, -1, 1)
+    columns = []
+    for line, step in ((x, steps[..., :n]), (y, steps[..., n:])):
+      columns.append(
+        xp.concatenate([xp.take_along_axis(line, box, -1) + step, line], -1)
+      )
+    return xp.stack(
+      [column[..., i] for i in range(n + m) for column in columns], -1
+    )
