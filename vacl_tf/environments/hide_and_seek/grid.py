@@ -21,6 +21,7 @@ Rectangle = tuple[int, int, int, int]  # x from, x to, y from, y to; inclusive.
 NUM_CANDIDATES = 16  # Tries to place a piece where none stands. All of them
 # fail with chance 1e-14 where it is tightest, the room of Ramp-Use.
 _NUMBERS_PER_TRY = 3  # Which rectangle, x, y.
+_PER_CELL = 1 / 64  # Breaks ties; there are fewer than 64 cells in a row.
 
 
 class Piece(NamedTuple):
@@ -77,8 +78,8 @@ class Grid:
     self.num_easy_draws = num_easy_draws
     self._easy = easy
     self._xp = xp
-    self._around = [
-      _ball(_enough(self.pieces, index)) for index in range(len(self.pieces))
+    self._radii = [
+      _enough(self.pieces, index) for index in range(len(self.pieces))
     ]
 
   def using(self, xp: Any) -> 'Grid':
@@ -100,11 +101,10 @@ class Grid:
     Piece by piece: one that stands wrong goes to the nearest place that is
     free, in Manhattan distance; of equals to the one with the least x, then y.
     """
-    # A piece that stands right and in nobody's way is the first candidate.
-    return self._choose(
-      self._clip(cell, piece.legal)[..., None, :] + around
-      for piece, cell, around in zip(
-        self.pieces, self._cells(phi), self._around, strict=True
+    return self._place(
+      self._around(cell, piece, radius)
+      for cell, piece, radius in zip(
+        self._cells(phi), self.pieces, self._radii, strict=True
       )
     )
 
@@ -114,7 +114,7 @@ class Grid:
     Args:
       numbers: [..., num_uniform_draws] from U[0, 1).
     """
-    xp, candidates = self._xp, []
+    xp, options, rank = self._xp, [], np.arange(NUM_CANDIDATES, dtype=np.float32)
     shares = xp.split(numbers, _NUMBERS_PER_TRY * len(self.pieces), -1)
     for piece in self.pieces:
       which, *place = shares[:_NUMBERS_PER_TRY]  # [..., NUM_CANDIDATES] each.
@@ -128,8 +128,8 @@ class Grid:
         ]
       x = whole(xp, place[0], bounds[0], bounds[1])
       y = whole(xp, place[1], bounds[2], bounds[3])
-      candidates.append(xp.stack([x, y], -1))
-    return self._choose(candidates)
+      options.append((xp.stack([x, y], -1), rank))
+    return self._place(options)
 
   def easy(self, numbers: Array) -> Array:
     """Returns tasks [..., D] that begin (almost) solved; GetEasy.
@@ -192,38 +192,44 @@ class Grid:
       is_legal &= ~_overlaps(cell, piece.size, where, other.size)
     return is_legal
 
-  def _clip(self, cell: Array, rectangles: tuple[Rectangle, ...]) -> Array:
-    """Returns the nearest cells [..., 2] inside the rectangles."""
-    xp = self._xp
-    best = None
-    for x0, x1, y0, y1 in rectangles:
-      corners = np.array([[x0, y0], [x1, y1]], np.float32)
-      inside = xp.clip(cell, *corners)
-      distance = xp.sum(xp.abs(inside - cell), -1, keepdims=True)
-      if best is not None:
-        is_nearer = distance < best[1]
-        inside = xp.where(is_nearer, inside, best[0])
-        distance = xp.where(is_nearer, distance, best[1])
-      best = inside, distance
-    return best[0]
+  def _around(
+    self, cell: Array, piece: Piece, radius: int
+  ) -> tuple[Array, Array]:
+    """Returns cells [..., k, 2] about the nearest legal ones, and their cost.
 
-  def _choose(self, candidates: Iterable[Array]) -> Array:
-    """Places piece after piece on its first candidate that is free.
+    What is cheapest is the nearest to cell [..., 2] in Manhattan distance; of
+    equals the one with the least x, then y.
+    """
+    xp, reach = self._xp, range(-radius, radius + 1)
+    steps = [(x, y) for x in reach for y in reach if abs(x) + abs(y) <= radius]
+    steps = np.array(steps, np.float32)
+    cell = cell[..., None, :]
+    found = []
+    for x0, x1, y0, y1 in piece.legal:
+      corners = np.array([[x0, y0], [x1, y1]], np.float32)
+      found.append(xp.clip(cell, *corners) + steps)
+    found = xp.concatenate(found, -2)
+    distance = xp.sum(xp.abs(found - cell), -1)
+    x, y = found[..., 0], found[..., 1]
+    return found, distance + x * _PER_CELL + y * _PER_CELL**2
+
+  def _place(self, options: Iterable[tuple[Array, Array]]) -> Array:
+    """Places piece after piece on the cheapest of its options that is free.
 
     Args:
-      candidates: for each piece, cells [..., any number, 2].
+      options: for each piece, cells [..., k, 2] and what they cost [..., k].
 
     Returns:
       Tasks [..., D].
     """
     xp, placed = self._xp, []
-    for index, cells in enumerate(candidates):
+    for index, (cells, cost) in enumerate(options):
       others = [cell[..., None, :] for cell in placed]
-      is_free = self._is_free(index, cells, others)
+      cost = xp.where(self._is_free(index, cells, others), cost, np.inf)
       rank = np.arange(cells.shape[-2])
-      is_first = rank == xp.argmax(is_free, -1)[..., None]
+      is_best = rank == xp.argmin(cost, -1)[..., None]
       # XLA compiles a sum sooner than a gather.
-      placed.append(xp.sum(xp.where(is_first[..., None], cells, 0.0), -2))
+      placed.append(xp.sum(xp.where(is_best[..., None], cells, 0.0), -2))
     return xp.concatenate(placed, -1)
 
 
@@ -250,11 +256,3 @@ def _enough(pieces: Sequence[Piece], index: int) -> int:
   while (radius + 1) * (radius + 2) // 2 <= blocked:
     radius += 1
   return radius
-
-
-def _ball(radius: int) -> np.ndarray:
-  """Returns the steps [k, 2] of at most a length, the shortest ones first."""
-  reach = range(-radius, radius + 1)
-  steps = [(x, y) for x in reach for y in reach if abs(x) + abs(y) <= radius]
-  steps.sort(key=lambda step: abs(step[0]) + abs(step[1]))
-  return np.array(steps, np.float32)
