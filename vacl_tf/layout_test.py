@@ -28,6 +28,7 @@ _EVERYONE = ('config', 'randomness', 'tracing', 'types')
 _MAY_IMPORT = {
   '': (),
   'environments': ('presets',),
+  'environments.hide_and_seek': ('environments.task_space',),
   'environments.particle': ('environments.base', 'environments.task_space'),
   'curriculum': ('environments.task_space',),
   'networks': (),

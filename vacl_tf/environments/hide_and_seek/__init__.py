@@ -12,7 +12,7 @@ if TYPE_CHECKING:
   from vacl_tf.environments.hide_and_seek import task
 
 NAMES = ('lock_and_return', 'ramp_use')
-_LEAST_MUJOCO = (4, 0)  # Earlier ones lack what `mujoco.batch` can do.
+_LEAST_MUJOCO = 4  # Earlier ones lack what `mujoco.batch` can do.
 
 
 def load(name: str, **options: Any) -> 'task.Task':
@@ -50,9 +50,8 @@ def _require_mujoco() -> None:
     version = importlib.metadata.version('mujoco')
   except importlib.metadata.PackageNotFoundError:
     version = ''
-  if tuple(map(int, version.split('.')[:2] or ())) < _LEAST_MUJOCO:
-    least = '.'.join(map(str, _LEAST_MUJOCO))
+  if not version or int(version.split('.')[0]) < _LEAST_MUJOCO:
     raise ImportError(
-      f'mujoco is {version or "not installed"}; hide-and-seek needs {least} or '
-      f'newer: pip install "mujoco>={least}"'
+      f'mujoco is {version or "not installed"}; hide-and-seek needs '
+      f'{_LEAST_MUJOCO}.0 or newer: pip install "mujoco>={_LEAST_MUJOCO}.0"'
     )

@@ -124,9 +124,7 @@ def _add_ramp(spec: mujoco.MjSpec, name: str) -> None:
   if spec.mesh(_RAMP_MESH) is None:
     profile = ((-1, -1), (-1, 1), (1, -1))  # Of y and z.
     corners = [(x, y, z) for x in (-1, 1) for y, z in profile]
-    spec.add_mesh(
-      name=_RAMP_MESH, uservert=RAMP_HALF_SIZE * np.ravel(corners)
-    )
+    spec.add_mesh(name=_RAMP_MESH, uservert=RAMP_HALF_SIZE * np.ravel(corners))
   body = _add_body(spec, name, RAMP_HALF_SIZE, _RAMP_DAMPING)
   body.add_geom(
     type=mujoco.mjtGeom.mjGEOM_MESH,

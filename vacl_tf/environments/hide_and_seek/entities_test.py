@@ -131,7 +131,9 @@ class ModelTest(parameterized.TestCase):
     rotation = world.data.geom_xmat[geom].reshape(3, 3)
     corners = world.model.mesh_vert @ rotation.T + world.data.geom_xpos[geom]
     corners -= world.position[-1, :3]
-    want = [(x, y, z) for x in (0, 0.5) for y, z in ((0, 0), (0, 0.5), (0.5, 0))]
+    want = [
+      (x, y, z) for x in (0, 0.5) for y, z in ((0, 0), (0, 0.5), (0.5, 0))
+    ]
     found = sorted(map(tuple, corners.round(5) + 0.0))
     np.testing.assert_allclose(found, sorted(want), atol=1e-5)
     aim = world.cast.half_sizes()[-1] + world.cast.aims()[-1]
@@ -148,7 +150,9 @@ class ModelTest(parameterized.TestCase):
     found = {}
     for _ in range(300):
       spot = rng.choice([0.0, side - 0.5, 2.0], 2)
-      world.position[:, :2] = spot + rng.uniform(-0.2, 0.2, [cast.num_entities, 2])
+      world.position[:, :2] = spot + rng.uniform(
+        -0.2, 0.2, [cast.num_entities, 2]
+      )
       world.position[:, _Z] = -0.01
       mujoco.mj_forward(world.model, world.data)
       for contact in world.data.contact:

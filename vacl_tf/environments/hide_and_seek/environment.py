@@ -72,47 +72,34 @@ class HideAndSeekWorlds:
     cast = task.cast
     model = entities.compile_model(task.arena, cast)
     self.physics = batch.Batch(model, num_worlds, threads)
-    shape = [num_worlds, cast.num_entities, entities.NUM_JOINTS]
-    # Views of the simulations' state; what is written there happens.
-    self._position = self.physics.bind('qpos').reshape(shape)
-    self._velocity = self.physics.bind('qvel').reshape(shape)
-    self._control = self.physics.bind('ctrl')
-    welds = [num_worlds, cast.num_agents, cast.num_objects]
-    self._is_welded = self.physics.bind('eq_active').reshape(welds)
-    self._weld = self.physics.expand('eq_data').reshape([*welds, -1])
-    objects = np.s_[:, cast.num_agents :]
-    self._is_limited = self.physics.expand('jnt_limited').reshape(shape)[objects]
-    self._limits = self.physics.expand('jnt_range').reshape([*shape, 2])[objects]
+    self._attach()
 
     self._half_sizes = cast.half_sizes()
     self._aims = cast.aims()
     self._teams = np.array(task.teams)
-    self._bodies = np.array(
-      [
-        model.body(entities.entity_name(index)).id
-        for index in range(cast.num_entities)
-      ]
-    )
+    names = map(entities.entity_name, range(cast.num_entities))
+    self._bodies = np.array([model.body(name).id for name in names])
     # The last one stands for a ray that hits nothing, geometry -1.
     self._body_of_geom = np.append(model.geom_bodyid, -1)
-    agents, things = np.indices(welds[1:]).reshape(2, -1)
+    hands = [cast.num_agents, cast.num_objects]
+    agents, things = np.indices(hands).reshape(2, -1)
     self._hands = agents, cast.num_agents + things
-    self._looks = tuple(np.reshape(task.looks, [-1, 2]).T.astype(int))
-    self._keys = draws.keys(0, num_worlds)
+    self._looks = tuple(np.reshape(task.looks, [-1, 2]).astype(int).T)
+
     self._phi = None  # Until there are tasks.
+    self._keys = draws.keys(0, num_worlds)
     self._step = 0
     self._is_locked = np.zeros([num_worlds, cast.num_objects], bool)
     self._locker = np.zeros([num_worlds, cast.num_objects], int)
-    self._held = np.full(welds[:2], mechanics.NOTHING)
-    self._birthplace = np.zeros([*welds[:2], 2])
+    self._held = np.full([num_worlds, cast.num_agents], mechanics.NOTHING)
+    self._birthplace = np.zeros([num_worlds, cast.num_agents, 2])
     self._is_seen = np.zeros([num_worlds, len(task.looks)], bool)
 
   @property
   def state(self) -> task_lib.State:
     """The present state, in arrays of its own."""
-    return task_lib.State(*(
-      x.copy() if isinstance(x, np.ndarray) else x for x in self._state()
-    ))
+    *arrays, step = self._state()
+    return task_lib.State(*(x.copy() for x in arrays), step)
 
   def place(
     self, phi: np.ndarray, seed: int | Sequence[int] | np.ndarray
@@ -186,6 +173,22 @@ class HideAndSeekWorlds:
       is_seen=self._is_seen,
       step=self._step,
     )
+
+  def _attach(self) -> None:
+    """Names the parts of the simulations; what is written there happens."""
+    cast, num_worlds = self.task.cast, self.num_worlds
+    shape = [num_worlds, cast.num_entities, entities.NUM_JOINTS]
+    welds = [num_worlds, cast.num_agents, cast.num_objects]
+    self._position = self.physics.bind('qpos').reshape(shape)
+    self._velocity = self.physics.bind('qvel').reshape(shape)
+    self._control = self.physics.bind('ctrl')
+    self._is_welded = self.physics.bind('eq_active').reshape(welds)
+    # These belong to the model, of which each world now has its own.
+    self._weld = self.physics.expand('eq_data').reshape([*welds, -1])
+    is_limited = self.physics.expand('jnt_limited').reshape(shape)
+    limits = self.physics.expand('jnt_range').reshape([*shape, 2])
+    self._is_limited = is_limited[:, cast.num_agents :]
+    self._limits = limits[:, cast.num_agents :]
 
   def _put(self, rows: np.ndarray) -> None:
     """Places some worlds at their tasks, everything open and at rest."""
@@ -324,7 +327,8 @@ class HideAndSeekWorlds:
       len(self.task.actors),
       len(mechanics.HEADS),
     )
-    if actions.shape != expected or not np.issubdtype(actions.dtype, np.integer):
+    is_integer = np.issubdtype(actions.dtype, np.integer)
+    if actions.shape != expected or not is_integer:
       raise ValueError(
         f'actions are {actions.dtype} of shape {list(actions.shape)}; allowed: '
         f'integers of shape {list(expected)}, five choices of each agent'

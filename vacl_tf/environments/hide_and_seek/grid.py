@@ -114,7 +114,8 @@ class Grid:
     Args:
       numbers: [..., num_uniform_draws] from U[0, 1).
     """
-    xp, options, rank = self._xp, [], np.arange(NUM_CANDIDATES, dtype=np.float32)
+    xp, options = self._xp, []
+    rank = np.arange(NUM_CANDIDATES, dtype=np.float32)
     shares = xp.split(numbers, _NUMBERS_PER_TRY * len(self.pieces), -1)
     for piece in self.pieces:
       which, *place = shares[:_NUMBERS_PER_TRY]  # [..., NUM_CANDIDATES] each.

@@ -249,9 +249,7 @@ class EasyTest(parameterized.TestCase):
     far_apart = np.abs(phi[:, 4] - phi[:, 5]).sum(-1) > 15
     chosen = away.argmin(-1)[far_apart]
     share = [np.mean(chosen.sum(1) == k) for k in range(5)]
-    np.testing.assert_allclose(
-      share, np.array([1, 4, 6, 4, 1]) / 16, atol=0.08
-    )
+    np.testing.assert_allclose(share, np.array([1, 4, 6, 4, 1]) / 16, atol=0.08)
 
   def test_ramps_and_seekers_are_where_the_sheet_has_them(self):
     task = hide_and_seek.load('ramp_use')
@@ -297,9 +295,7 @@ class CheckTest(parameterized.TestCase):
 class WholeTest(absltest.TestCase):
   def test_all_numbers_of_a_range_have_the_same_chance(self):
     shares = np.linspace(0, 1, 7000, endpoint=False, dtype=np.float32)
-    found, counts = np.unique(
-      grid.whole(np, shares, -3, 3), return_counts=True
-    )
+    found, counts = np.unique(grid.whole(np, shares, -3, 3), return_counts=True)
     np.testing.assert_array_equal(found, np.arange(-3, 4))
     np.testing.assert_allclose(counts, 1000, atol=1)
 

@@ -78,22 +78,7 @@ class LockAndReturn(task.Task):
       self._easy,
       3 * num_agents + 3 * num_boxes,
     )
-    side = self.arena.side
-    joints = task.joint_features(side, ('yaw',))
-    self.features = {
-      'own': (
-        *joints,
-        task.Feature('birthplace_x', 0.0, side),
-        task.Feature('birthplace_y', 0.0, side),
-        *task.flags('time'),
-      ),
-      'agents': joints,
-      'boxes': (
-        *task.joint_features(side, ('cos', 'sin')),
-        *(task.Feature(name, 0.0, 1.0) for name in ('width', 'depth', 'height')),
-        *task.LOCK_FLAGS,
-      ),
-    }
+    self.features = _features(self.arena.side)
     # Row k - 1 of agent i: the one k before it.
     steps = 1 + np.arange(num_agents - 1)
     self._others = (np.arange(num_agents)[:, None] - steps) % num_agents
@@ -173,3 +158,22 @@ class LockAndReturn(task.Task):
     return xp.stack(
       [column[..., i] for i in range(n + m) for column in columns], -1
     )
+
+
+def _features(side: float) -> dict[str, tuple[task.Feature, ...]]:
+  """Returns what is seen on a floor with sides so long; sheet, 3.1."""
+  joints = task.joint_features(side, ('yaw',))
+  return {
+    'own': (
+      *joints,
+      task.Feature('birthplace_x', 0.0, side),
+      task.Feature('birthplace_y', 0.0, side),
+      *task.unit_features('time'),
+    ),
+    'agents': joints,
+    'boxes': (
+      *task.joint_features(side, ('cos', 'sin')),
+      *task.unit_features('width', 'depth', 'height'),  # Metres.
+      *task.LOCK_FLAGS,
+    ),
+  }

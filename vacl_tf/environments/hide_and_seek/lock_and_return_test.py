@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests for lock_and_return."""
 
+import itertools
 import math
 
 import numpy as np
@@ -89,7 +90,7 @@ class JudgeTest(parameterized.TestCase):
     worlds.place(np.array([[40, 20, 40, 10]]), 0)
     still, south, north = 5, 3, 7
     rewards = []
-    for step in range(60):
+    for _ in range(60):
       is_locked = worlds.state.is_locked.all()
       y = north if is_locked else south
       home = worlds.state.birthplace[0, 0, 1]
@@ -97,8 +98,8 @@ class JudgeTest(parameterized.TestCase):
         y = still
       [[reward]] = worlds.step(np.array([[[still, y, still, 1, 0]]])).reward
       rewards.append(round(float(reward), 3))
-    kinds = [rewards[0]] + [b for a, b in zip(rewards, rewards[1:]) if a != b]
-    self.assertEqual(kinds[:3], [0.0, 0.2, 1.2])
+    kinds = [kind for kind, _ in itertools.groupby(rewards)]
+    self.assertEqual(kinds, [0.0, 0.2, 1.2])
 
 
 class ObserveTest(parameterized.TestCase):

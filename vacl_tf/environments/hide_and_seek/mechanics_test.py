@@ -53,7 +53,10 @@ class GeometryTest(absltest.TestCase):
   def test_distance_by_hand(self):
     def distance(*point, yaw=0.0):
       return mechanics.surface_distances(
-        np.array([[point]]), np.zeros([1, 1, 3]), np.array([[yaw]]), np.array([0.25])
+        np.array([[point]]),
+        np.zeros([1, 1, 3]),
+        np.array([[yaw]]),
+        np.array([0.25]),
       ).item()
 
     self.assertAlmostEqual(distance(0.75, 0.1, 0.0), 0.5)
@@ -89,7 +92,9 @@ class GeometryTest(absltest.TestCase):
       w, x, y, z = quaternion[i]
       self.assertEqual((x, y), (0.0, 0.0))
       relative = _rotation(2 * math.atan2(z, w))
-      np.testing.assert_allclose(frame @ relative, _rotation(turn[i]), atol=1e-12)
+      np.testing.assert_allclose(
+        frame @ relative, _rotation(turn[i]), atol=1e-12
+      )
 
 
 class GrabTest(absltest.TestCase):
@@ -99,9 +104,7 @@ class GrabTest(absltest.TestCase):
     can_grab = rng.random([200, 3, 4]) < 0.4
     found = mechanics.choose_grabs(distance, can_grab)
     for b, n in np.ndindex(found.shape):
-      options = [
-        (distance[b, n, m], m) for m in range(4) if can_grab[b, n, m]
-      ]
+      options = [(distance[b, n, m], m) for m in range(4) if can_grab[b, n, m]]
       want = min(options)[1] if options else mechanics.NOTHING
       self.assertEqual(found[b, n], want)
 
@@ -128,9 +131,7 @@ class LockTest(parameterized.TestCase):
       near = [n for n in range(len(teams)) if given['can_reach'][b, n, m]]
       wanting = [n for n in near if given['wants'][b, n]]
       opposed = [
-        n
-        for n in near
-        if not given['wants'][b, n] and teams[n] == teams[last]
+        n for n in near if not given['wants'][b, n] and teams[n] == teams[last]
       ]
       if opposed:
         self.assertFalse(locked[b, m])

@@ -84,20 +84,10 @@ class RampUse(task.Task):
     )
     in_room = [grid.Piece('hider', _AGENT_CELLS, _HIDER_CELLS, _HIDER_CELLS)]
     if has_box:
-      in_room.append(
-        grid.Piece('box', _OBJECT_CELLS, _BOX_CELLS, _BOX_CELLS)
-      )
+      in_room.append(grid.Piece('box', _OBJECT_CELLS, _BOX_CELLS, _BOX_CELLS))
     self._room = grid.Grid(in_room)
     self.num_start_draws = self._room.num_uniform_draws
-    side = self.arena.side
-    joints = task.joint_features(side, ('yaw',))
-    thing = (*task.joint_features(side, ('cos', 'sin')), *task.LOCK_FLAGS)
-    self.features = {
-      'own': (*joints, *task.flags('time', 'is_hider', 'has_begun')),
-      'hiders': (*joints, *task.flags('is_hider', 'has_begun')),
-      **({'boxes': thing} if has_box else {}),
-      'ramps': thing,
-    }
+    self.features = _features(self.arena.side, has_box)
 
   def start(self, phi: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     room = self._room.uniform(numbers).reshape([len(phi), -1, 2])
@@ -125,10 +115,11 @@ class RampUse(task.Task):
       state.position[:, num_agents:], state.velocity[:, num_agents:]
     )[:, None]
     things[..., 9:] = task.lock_flags(state, self)
-    seen = {'hiders': hiders, 'ramps': things[:, :, num_boxes:]}
+    tokens = {'hiders': hiders}
     if num_boxes:
-      seen['boxes'] = things[:, :, :num_boxes]
-    seen = task.Seen(own, {kind: seen[kind] for kind in self._kinds()})
+      tokens['boxes'] = things[:, :, :num_boxes]
+    tokens['ramps'] = things[:, :, num_boxes:]
+    seen = task.Seen(own, tokens)
     return task.Observations(seen, seen)
 
   def judge(self, state: task.State) -> task.Outcome:
@@ -138,9 +129,6 @@ class RampUse(task.Task):
     return task.Outcome(
       reward[:, None].astype(np.float32), is_seen.astype(np.float32), is_seen
     )
-
-  def _kinds(self) -> list[str]:
-    return [kind for kind in self.features if kind != 'own']
 
 
 def _easy(xp: Any, numbers: grid.Array) -> grid.Array:
@@ -157,3 +145,18 @@ def _easy(xp: Any, numbers: grid.Array) -> grid.Array:
   seeker_x = xp.where(is_beside, x - _AWAY, x)
   seeker_y = xp.where(is_beside, y, y + _AWAY)
   return xp.stack([seeker_x, seeker_y, x, y], -1)
+
+
+def _features(
+  side: float, has_box: bool
+) -> dict[str, tuple[task.Feature, ...]]:
+  """Returns what is seen on a floor with sides so long; sheet, 3.2."""
+  joints = task.joint_features(side, ('yaw',))
+  thing = (*task.joint_features(side, ('cos', 'sin')), *task.LOCK_FLAGS)
+  features = {
+    'own': (*joints, *task.unit_features('time', 'is_hider', 'has_begun')),
+    'hiders': (*joints, *task.unit_features('is_hider', 'has_begun')),
+  }
+  if has_box:
+    features['boxes'] = thing
+  return features | {'ramps': thing}

@@ -36,9 +36,9 @@ def measure(
 
   Returns:
     Microseconds of one world's step as a whole and of its physics alone (wall
-    time and, with the threads added up, CPU time), their ratios, and means of
-    what went on: contacts, constraint rows, shares of agents that hold
-    something and of objects that are locked, both also per world.
+    time and, with the threads added up, CPU time), their ratios, and what went
+    on: contacts and constraint rows of a world, the shares of agents that hold
+    something and of objects that are locked.
 
   Raises:
     RuntimeError: the physics alone ended somewhere else.
@@ -51,25 +51,15 @@ def measure(
   worlds.place(np.concatenate([easy, uniform]), seed)
   seconds, events = [], []
   for step in range(-num_steps // 2, num_steps):
-    actions = np.stack(
-      [
-        rng.integers(0, choices, [num_worlds, len(task.actors)])
-        for choices in mechanics.HEADS
-      ],
-      -1,
-    )
-    actions[..., [mechanics.LOCK, mechanics.PULL]] = 1
-    whole, physics = _step_twice(worlds, actions)
+    times = _step_twice(worlds, _random_actions(task, num_worlds, rng))
     if step >= 0:
+      seconds.append(times)
       state = worlds.state
-      seconds.append([*whole, *physics])
-      events.append([
-        contacts.mean(),
-        rows.mean(),
-        (state.held != mechanics.NOTHING).mean(),
-        state.is_locked.mean(),
-      ])
-  wall, cpu, bare_wall, bare_cpu = 1e6 * np.mean(seconds, 0) / num_worlds
+      is_held = state.held != mechanics.NOTHING
+      shares = is_held.mean(), state.is_locked.mean()
+      events.append([contacts.mean(), rows.mean(), *shares])
+  mean_us = 1e6 * np.mean(seconds, 0) / num_worlds
+  wall, cpu, bare_wall, bare_cpu = mean_us.tolist()
   names = ('contacts', 'constraint_rows', 'holding', 'locked')
   return {
     'step_us': wall,
@@ -82,10 +72,20 @@ def measure(
   }
 
 
+def _random_actions(
+  task: task_lib.Task, num_worlds: int, rng: np.random.Generator
+) -> np.ndarray:
+  """Returns actions [B, n, 5] with random motors that lock and pull."""
+  shape = [num_worlds, len(task.actors)]
+  actions = [rng.integers(0, choices, shape) for choices in mechanics.HEADS]
+  actions[mechanics.LOCK][:] = actions[mechanics.PULL][:] = 1
+  return np.stack(actions, -1)
+
+
 def _step_twice(
   worlds: environment.HideAndSeekWorlds, actions: np.ndarray
-) -> tuple[tuple[float, float], tuple[float, float]]:
-  """Returns wall and CPU seconds of a whole step, and of its physics."""
+) -> tuple[float, ...]:
+  """Returns wall and CPU seconds of a whole step, then of its physics."""
   physics = worlds.physics
   moving = ('time', 'qpos', 'qvel', 'qacc_warmstart')
   before = {name: physics.bind(name).copy() for name in moving}
@@ -105,11 +105,10 @@ def _step_twice(
     physics.state[:] = after  # Some have been placed again.
   elif not np.array_equal(physics.state, after):
     raise RuntimeError('the same physics from the same state ended elsewhere')
-  return whole, bare
+  return *whole, *bare
 
 
 def _timed(function: Callable[[], None]) -> tuple[float, float]:
   wall, cpu = time.perf_counter(), time.process_time()
   function()
   return time.perf_counter() - wall, time.process_time() - cpu
-

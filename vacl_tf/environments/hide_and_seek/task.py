@@ -99,9 +99,7 @@ class Task(abc.ABC):
   features: Mapping[str, tuple[Feature, ...]]
   num_start_draws: int
 
-  def sample_easy(
-    self, num_tasks: int, rng: np.random.Generator
-  ) -> np.ndarray:
+  def sample_easy(self, num_tasks: int, rng: np.random.Generator) -> np.ndarray:
     """Returns [num_tasks, D] tasks that begin (almost) solved, GetEasy."""
     shape = [num_tasks, self.grid.num_easy_draws]
     return self.grid.easy(rng.random(shape, np.float32))
@@ -153,12 +151,12 @@ def joint_features(side: float, yaw: tuple[str, ...]) -> tuple[Feature, ...]:
   )
 
 
-def flags(*names: str) -> tuple[Feature, ...]:
+def unit_features(*names: str) -> tuple[Feature, ...]:
   """Returns features between 0 and 1."""
   return tuple(Feature(name, 0.0, 1.0) for name in names)
 
 
-LOCK_FLAGS = flags('locked_by_me', 'locked_by_my_team', 'is_locked')
+LOCK_FLAGS = unit_features('locked_by_me', 'locked_by_my_team', 'is_locked')
 
 
 def lock_flags(state: State, task: Task) -> np.ndarray:

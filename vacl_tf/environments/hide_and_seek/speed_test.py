@@ -1,0 +1,27 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Tests for speed: that it measures the same physics, not how fast."""
+
+from absl.testing import absltest
+from absl.testing import parameterized
+
+from vacl_tf.environments import hide_and_seek
+from vacl_tf.environments.hide_and_seek import speed
+
+
+class MeasureTest(parameterized.TestCase):
+  @parameterized.parameters('lock_and_return', 'ramp_use')
+  def test_physics_alone_is_the_same_and_takes_less(self, name):
+    found = speed.measure(hide_and_seek.load(name), 20, 1, num_steps=10)
+    self.assertGreater(found['physics_us'], 0.0)
+    self.assertGreater(found['step_us'], 0.0)
+    self.assertAlmostEqual(
+      found['ratio'], found['step_us'] / found['physics_us']
+    )
+    self.assertGreater(found['contacts'], 4.0)
+    self.assertGreater(found['holding'], 0.0)
+    self.assertGreater(found['locked'], 0.0)
+
+
+if __name__ == '__main__':
+  absltest.main()
