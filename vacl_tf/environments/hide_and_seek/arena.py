@@ -76,6 +76,8 @@ class Arena(NamedTuple):
     spec.option.gravity = [0.0, 0.0, GRAVITY]
     # A world that goes wrong must be noticed, not silently begun anew.
     spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
+    # MuJoCo takes sparse ones from 60 joints on, and worlds break down then.
+    spec.option.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
     spec.worldbody.add_geom(
       type=mujoco.mjtGeom.mjGEOM_PLANE,
       size=[0.0, 0.0, 1.0],  # Endless.

@@ -66,6 +66,8 @@ class ArenaTest(parameterized.TestCase):
     self.assertEqual(option.timestep, 0.005)
     self.assertEqual(arena.NUM_SUBSTEPS, 15)
     np.testing.assert_array_equal(option.gravity, [0, 0, -50])
+    # Which is what MuJoCo takes by itself for the paper's entity counts.
+    self.assertEqual(option.jacobian, mujoco.mjtJacobian.mjJAC_DENSE)
     # All else is as MuJoCo has it, but for resets that nobody notices.
     default = mujoco.MjSpec().compile().opt
     for name in ('integrator', 'solver', 'iterations', 'cone', 'impratio'):

@@ -210,10 +210,15 @@ class HideAndSeekWorlds:
     self._birthplace[rows] = self._position[rows, : cast.num_agents, :2]
 
   def _mend(self) -> None:
-    """Places worlds again whose physics broke down, and counts them."""
-    rows = [self.num_worlds, -1]
-    is_sound = (np.abs(self._position.reshape(rows)) < _LARGEST).all(1)
-    is_sound &= (np.abs(self._velocity.reshape(rows)) < _LARGEST).all(1)
+    """Places worlds again whose physics broke down, and counts them.
+
+    That is also when somebody is thrown out of the arena, from where there is
+    no way back.
+    """
+    corner = self._position[..., :2]
+    is_sound = ((corner >= 0.0) & (corner <= self.task.arena.side)).all((1, 2))
+    is_sound &= (np.abs(self._position) < _LARGEST).all((1, 2))
+    is_sound &= (np.abs(self._velocity) < _LARGEST).all((1, 2))
     is_sound &= ~self.physics.warning[:, _BREAKDOWNS].any((1, 2))
     broken = np.flatnonzero(~is_sound)
     if broken.size:

@@ -240,6 +240,29 @@ class UnstableTest(_Case):
     self.assertEqual(broken.num_unstable, 1)
     self.assertTrue(np.all(np.isfinite(broken.observe().actor.own)))
 
+  def test_a_crowd_at_full_force_does_not_break_its_world(self):
+    """It did with sparse Jacobians, MuJoCo's choice for so many joints."""
+    task = hide_and_seek.load('lock_and_return', num_agents=8, num_boxes=8)
+    worlds = environment.HideAndSeekWorlds(task, 40)
+    rng = np.random.default_rng(0)
+    worlds.place(task.sample_easy(40, rng), 0)
+    motors = rng.integers(0, 2, [40, 8, 3])
+    for _ in range(40):
+      motors = np.where(rng.random(motors.shape) < 0.1, 1 - motors, motors)
+      flags = rng.random([40, 8, 2]) < 0.9
+      worlds.step(np.concatenate([10 * motors, flags], -1))
+    self.assertEqual(worlds.num_unstable, 0)
+
+  def test_who_is_thrown_out_breaks_its_world(self):
+    worlds = _worlds('lock_and_return', 4)
+    _play(worlds, 2)
+    worlds.physics.bind('qpos').reshape(4, 4, 4)[3, 1, :2] = 14.0, 5.0
+    _go_on(worlds, 1)
+    self.assertEqual(worlds.num_unstable, 1)
+    np.testing.assert_array_equal(
+      worlds.read_task()[3], _tasks(worlds.task, 4)[3]
+    )
+
   def test_it_stands_elsewhere_in_its_cells(self):
     worlds = _worlds('ramp_use', 3)
     _play(worlds, 2)
