@@ -22,15 +22,7 @@ from vacl_tf.environments.hide_and_seek import task as task_lib
 
 JITTER = 0.1  # Metres; the most that is added to a cell's corner, in x and y.
 _EPSILON = 1e-6  # Cells, so that a corner without jitter is in its own cell.
-_LARGEST = 1e3  # A joint's position or velocity beyond it is past hope.
-_BREAKDOWNS = [
-  int(kind)
-  for kind in (
-    mujoco.mjtWarning.mjWARN_BADQPOS,
-    mujoco.mjtWarning.mjWARN_BADQVEL,
-    mujoco.mjtWarning.mjWARN_BADQACC,
-  )
-]
+_LARGEST = 1e3  # Whose position or velocity is beyond it, or NaN, is lost.
 _STREAMS_PER_STEP = 2  # Of random numbers: for starts and for lockers.
 
 
@@ -203,7 +195,6 @@ class HideAndSeekWorlds:
     # Writing alone would leave the last episode's warm start behind.
     self.physics.reset(rows, stage=mujoco.mjtStage.mjSTAGE_NONE.value)
     self._position[rows, :, :2] = arena.CELL * cells + jitter
-    self._is_limited[rows] = False
     self._is_locked[rows] = False
     self._locker[rows] = 0
     self._held[rows] = mechanics.NOTHING
@@ -219,7 +210,6 @@ class HideAndSeekWorlds:
     is_sound = ((corner >= 0.0) & (corner <= self.task.arena.side)).all((1, 2))
     is_sound &= (np.abs(self._position) < _LARGEST).all((1, 2))
     is_sound &= (np.abs(self._velocity) < _LARGEST).all((1, 2))
-    is_sound &= ~self.physics.warning[:, _BREAKDOWNS].any((1, 2))
     broken = np.flatnonzero(~is_sound)
     if broken.size:
       self.num_unstable += broken.size
