@@ -11,7 +11,7 @@ from vacl_tf.environments.hide_and_seek import speed
 
 class MeasureTest(parameterized.TestCase):
   @parameterized.parameters('lock_and_return', 'ramp_use')
-  def test_physics_alone_is_the_same_and_takes_less(self, name):
+  def test_the_same_physics_is_measured_in_the_midst_of_play(self, name):
     found = speed.measure(hide_and_seek.load(name), 20, 1, num_steps=10)
     self.assertGreater(found['physics_us'], 0.0)
     self.assertGreater(found['step_us'], 0.0)
