@@ -20,12 +20,34 @@ class EnvironmentConfig:
   Attributes:
     name: see `environments.NAMES`.
     num_agents: agents in each world (n).
+    num_boxes: boxes to lock; of Lock-and-Return alone, 0 elsewhere.
     horizon: steps of an episode (T).
   """
 
   name: str = 'simple_spread'
   num_agents: int = 4
+  num_boxes: int = 0
   horizon: int = 70
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class HideAndSeekConfig:
+  """Variants of hide-and-seek (task sheet, section 8).
+
+  Attributes:
+    sees_birthplace: Lock-and-Return: whether the policy sees where its agent
+      was born, instead of having to remember it.
+    has_box: Ramp-Use: whether there is a box in the room.
+    reward_scale: Ramp-Use: what a step in which the hider is seen pays, and
+      any other one costs. Paper: 1; released code: 0.1.
+    reach: Ramp-Use: how near an object must be to be grabbed or locked, in
+      metres.
+  """
+
+  sees_birthplace: bool = False
+  has_box: bool = True
+  reward_scale: float = 1.0
+  reach: float = 0.25
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -62,6 +84,8 @@ class PpoConfig:
     value_cost: weight of the value loss.
     num_epochs: passes over the data of an iteration.
     num_minibatches: Adam steps in a pass.
+    chunk_length: steps that gradients go back through in a policy with a
+      memory (L), a divisor of the horizon; 1 for all others.
     gradient_scale: factor on the mean gradient (the released code sums over
       its K memory-bound parts, which is K times the mean).
     max_gradient_norm: of each network's gradient; 0 for no bound.
@@ -83,6 +107,7 @@ class PpoConfig:
   value_cost: float = 1.0
   num_epochs: int = 1
   num_minibatches: int = 5
+  chunk_length: int = 1
   gradient_scale: float = 1.0
   max_gradient_norm: float = 20.0
   normalize_value: bool = True
@@ -191,6 +216,7 @@ class Config:
   seed: int = 0
   preset: str = 'default'
   environment: EnvironmentConfig = EnvironmentConfig()
+  hide_and_seek: HideAndSeekConfig = HideAndSeekConfig()
   network: NetworkConfig = NetworkConfig()
   ppo: PpoConfig = PpoConfig()
   curriculum: CurriculumConfig = CurriculumConfig()
@@ -225,8 +251,10 @@ def entity_counts(cfg: Config) -> tuple[tuple[int, ...], ...]:
     ValueError: the path is not one, or does not end at num_agents.
   """
   text = cfg.progression.entity_counts
+  world = cfg.environment
+  last = tuple(filter(None, (world.num_agents, world.num_boxes)))
   if not text:
-    return ((cfg.environment.num_agents,),)
+    return (last,)
   try:
     path = tuple(
       tuple(int(number) for number in count.split('x'))
@@ -241,18 +269,19 @@ def entity_counts(cfg: Config) -> tuple[tuple[int, ...], ...]:
     pairs = list(zip(one, other, strict=False))
     if len(one) != len(other) or one == other or any(x > y for x, y in pairs):
       raise ValueError(
-        f'entity_counts={text} does not grow from {_spelt(one)} to '
-        f'{_spelt(other)}; give larger and larger counts, like 4,8,16'
+        f'entity_counts={text} does not grow from {spelt(one)} to '
+        f'{spelt(other)}; give larger and larger counts, like 4,8,16'
       )
-  if path[-1][0] != cfg.environment.num_agents:
+  if path[-1] != last:
     raise ValueError(
-      f'entity_counts={text} does not end at '
-      f'num_agents={cfg.environment.num_agents}; leave one of them out'
+      f'entity_counts={text} does not end at {spelt(last)}, which is to be '
+      'mastered; leave one of them out'
     )
   return path
 
 
-def _spelt(count: tuple[int, ...]) -> str:
+def spelt(count: tuple[int, ...]) -> str:
+  """Returns numbers of entities as they are written in a path of them."""
   return 'x'.join(map(str, count))
 
 
@@ -339,12 +368,18 @@ def check(cfg: Config) -> None:
         f'{NUM_PARTS}, which entity progression needs'
       )
     num_tasks //= NUM_PARTS
-  rows = num_tasks * cfg.environment.horizon
+  chunk_length, horizon = cfg.ppo.chunk_length, cfg.environment.horizon
+  if horizon % chunk_length:
+    raise ValueError(
+      f'config.ppo.chunk_length={chunk_length} does not divide the horizon, '
+      f'{horizon}'
+    )
+  rows = num_tasks * horizon // chunk_length
   if rows % cfg.ppo.num_minibatches:
     raise ValueError(
       f'config.ppo.num_minibatches={cfg.ppo.num_minibatches} does not divide '
-      f'{rows} samples (horizon times the '
-      f'{num_tasks} tasks that an iteration is measured in)'
+      f'{rows} samples (horizon times the {num_tasks} tasks that an iteration '
+      f'is measured in, by chunks of {chunk_length})'
     )
   if cfg.curriculum.num_easy_tasks > cfg.curriculum.capacity:
     raise ValueError(
@@ -358,6 +393,8 @@ _MANY = 10**9
 _BOUNDS = {
   'seed': (0, 2**31 - 1),
   'environment.horizon': (1, 10_000),
+  'hide_and_seek.reward_scale': (1e-6, _MANY),
+  'hide_and_seek.reach': (1e-6, 1.0),
   'network.hidden_size': (1, 4096),
   'network.attention_gain': (0.0, 1000.0),
   'ppo.learning_rate': (0.0, 1.0),
@@ -372,6 +409,7 @@ _BOUNDS = {
   'ppo.value_cost': (0.0, _MANY),
   'ppo.num_epochs': (1, 1000),
   'ppo.num_minibatches': (1, _MANY),
+  'ppo.chunk_length': (1, 10_000),
   'ppo.gradient_scale': (1e-6, _MANY),
   'ppo.max_gradient_norm': (0.0, _MANY),
   'ppo.value_decay': (0.0, 0.999999),

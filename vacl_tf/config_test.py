@@ -50,7 +50,8 @@ class ConfigTest(parameterized.TestCase):
       for name, value in config.leaves(config.Config()).items()
       if isinstance(value, (int, float)) and not isinstance(value, bool)
     }
-    free = {'environment.num_agents'}  # The environment knows its own.
+    # The environment knows its own.
+    free = {'environment.num_agents', 'environment.num_boxes'}
     self.assertEqual(numbers - set(config._BOUNDS), free)
 
   def test_configs_are_frozen(self):

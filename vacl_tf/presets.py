@@ -17,10 +17,26 @@ WORLDS = {
     config.EnvironmentConfig(name='hard_spread', num_agents=4, horizon=70),
     config.EnvironmentConfig(name='push_ball', num_agents=2, horizon=120),
     config.EnvironmentConfig(name='speaker_listener', num_agents=2, horizon=70),
+    config.EnvironmentConfig(
+      name='lock_and_return', num_agents=2, num_boxes=2, horizon=60
+    ),
+    config.EnvironmentConfig(name='ramp_use', num_agents=1, horizon=60),
   )
 }
 
 
+# Of both tasks of hide-and-seek; task sheet, sections 5.7 to 7.2.
+_HIDE_AND_SEEK = {
+  'network.activation': 'tanh',
+  'training.num_tasks': 300,
+  'training.num_evaluation_tasks': 300,
+  'ppo.entropy_cost': 0.01,
+  'curriculum.num_children': 200,
+  # In cells of 0.2 m.
+  'curriculum.step_size': 1.0,
+  'curriculum.noise': 1.0,
+  'curriculum.noisy_share': 1.0,
+}
 # What differs from the defaults in config.py, by dotted name.
 _DEFAULT_FOR: dict[str, dict[str, Any]] = {
   'hard_spread': {
@@ -51,6 +67,10 @@ _DEFAULT_FOR: dict[str, dict[str, Any]] = {
     'curriculum.noise': 0.2,
     'curriculum.noisy_share': 1.0,
   },
+  'lock_and_return': _HIDE_AND_SEEK
+  | {'ppo.chunk_length': 30, 'ppo.num_minibatches': 6},
+  'ramp_use': _HIDE_AND_SEEK
+  | {'ppo.chunk_length': 10, 'ppo.num_minibatches': 6},
 }
 # What differs, too, for massive populations.
 _DEFAULT_FOR_MANY = {
@@ -98,6 +118,16 @@ _PUBLISHED_FOR = {
     'curriculum.noise': 0.05,
   },
 }
+_PUBLISHED_HIDE_AND_SEEK = _HIDE_AND_SEEK | {
+  'training.num_rollouts': 3,
+  'ppo.normalize_value': True,
+  'ppo.value_decay': 0.99999,
+}
+_PUBLISHED_FOR |= {
+  # Published: 40 steps, some of which lie across two episodes.
+  'lock_and_return': _PUBLISHED_HIDE_AND_SEEK | {'ppo.chunk_length': 30},
+  'ramp_use': _PUBLISHED_HIDE_AND_SEEK | {'ppo.chunk_length': 10},
+}
 # Memory-bound parts whose gradients the released code sums (K, section 4.3),
 # up to the agents that the paper begins with, and beyond.
 _GRADIENT_PARTS = {
@@ -105,6 +135,8 @@ _GRADIENT_PARTS = {
   'hard_spread': (2, 16),
   'push_ball': (2, 8),
   'speaker_listener': (1, 1),
+  'lock_and_return': (1, 1),
+  'ramp_use': (2, 2),
 }
 
 
@@ -112,15 +144,28 @@ _MANY_AGENTS = 8  # Above it, the settings of massive populations.
 _MANY_HORIZONS = (70, 150, 300)  # Judged at the second one.
 
 
-def with_agents(env: str, num_agents: int | None) -> config.EnvironmentConfig:
-  """Returns a task's world with so many agents; None for its own number."""
+def with_counts(
+  env: str, num_agents: int | None = None, num_boxes: int | None = None
+) -> config.EnvironmentConfig:
+  """Returns a task's world with so many agents and boxes.
+
+  Args:
+    env: see WORLDS.
+    num_agents: None for as many as there are boxes, or else for the number
+      that the paper begins with.
+    num_boxes: None for as many as there are agents, where there are any.
+  """
   world = WORLDS[env]
   if num_agents is None:
-    return world
+    num_agents = num_boxes or world.num_agents
+  if num_boxes is None:
+    num_boxes = num_agents if world.num_boxes else 0
   horizon = world.horizon
   if judged_horizons(env, num_agents):
     horizon = _MANY_HORIZONS[1]
-  return dataclasses.replace(world, num_agents=num_agents, horizon=horizon)
+  return dataclasses.replace(
+    world, num_agents=num_agents, num_boxes=num_boxes, horizon=horizon
+  )
 
 
 def judged_horizons(env: str, num_agents: int) -> tuple[int, ...]:
@@ -133,6 +178,7 @@ def make(
   *,
   env: str = 'simple_spread',
   num_agents: int | None = None,
+  num_boxes: int | None = None,
   preset: str = 'default',
   curriculum: str | None = None,
   entity_counts: str | None = None,
@@ -142,12 +188,13 @@ def make(
 
   Args:
     env: see WORLDS.
-    num_agents: to master; None for the last of entity_counts, or else for the
-      number that the paper begins with.
+    num_agents: to master; None for the last of entity_counts, or else see
+      `with_counts`.
+    num_boxes: likewise.
     preset: see NAMES.
     curriculum: None for that of the preset.
     entity_counts: see `config.ProgressionConfig`; None for the paper's path,
-      which doubles from the number that it begins with.
+      which doubles from the numbers that it begins with, agents first.
     seed: of everything.
 
   Raises:
@@ -157,18 +204,18 @@ def make(
     raise ValueError(config.unknown('env', env, WORLDS))
   if preset not in NAMES:
     raise ValueError(config.unknown('preset', preset, NAMES))
-  first = WORLDS[env].num_agents
-  if num_agents is None and entity_counts:
-    num_agents = _agents_of_last(entity_counts, first)
+  first = WORLDS[env]
+  if entity_counts and num_agents is None and num_boxes is None:
+    num_agents, num_boxes = _last(entity_counts)
+  world = with_counts(env, num_agents, num_boxes)
   if entity_counts is None and curriculum in (None, 'vacl'):
-    entity_counts = _doubling(first, num_agents)
-  world = with_agents(env, num_agents)
+    entity_counts = _doubling(first, world)
   cfg = config.Config(seed=seed, preset=preset, environment=world)
   values = _DEFAULT_FOR.get(env, {})
   if judged_horizons(env, world.num_agents):
     values = values | _DEFAULT_FOR_MANY
   if preset == 'paper':
-    is_large = world.num_agents > first
+    is_large = world.num_agents > first.num_agents
     scale = {'ppo.gradient_scale': float(_GRADIENT_PARTS[env][is_large])}
     values = _PUBLISHED | scale | _PUBLISHED_FOR.get(env, {})
   if curriculum is not None:
@@ -178,17 +225,24 @@ def make(
   return config.replace(cfg, values)
 
 
-def _doubling(first: int, last: int | None) -> str:
+def _doubling(
+  first: config.EnvironmentConfig, last: config.EnvironmentConfig
+) -> str:
   """Returns the path of counts from first to last, empty for a single one."""
-  if last is None or last <= first:
+  goal = (last.num_agents, last.num_boxes)
+  count = [min(first.num_agents, goal[0]), min(first.num_boxes, goal[1])]
+  path = [tuple(count)]
+  for kind, most in enumerate(goal):
+    while count[kind] < most:
+      count[kind] = min(2 * count[kind], most)
+      path.append(tuple(count))
+  if len(path) == 1:
     return ''
-  path = [first]
-  while path[-1] < last:
-    path.append(min(2 * path[-1], last))
-  return ','.join(map(str, path))
+  return ','.join(config.spelt(tuple(filter(None, count))) for count in path)
 
 
-def _agents_of_last(entity_counts: str, otherwise: int) -> int:
-  """Returns the agents of the last count, if it is one."""
-  agents = entity_counts.rpartition(',')[2].partition('x')[0]
-  return int(agents) if agents.isdecimal() else otherwise
+def _last(entity_counts: str) -> tuple[int | None, int | None]:
+  """Returns agents and boxes of the last count, None for what is no number."""
+  numbers = [*entity_counts.rpartition(',')[2].split('x'), '']
+  agents, boxes = (int(x) if x.isdecimal() else None for x in numbers[:2])
+  return agents, boxes

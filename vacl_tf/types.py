@@ -6,6 +6,7 @@
   B  tasks (one world each)          F  features
   n  agents of one role              A  actions
   D  numbers of a task vector        H  hidden units
+  L  steps that gradients go back    S  what an agent sees, itself included
   C  capacity of a particle set      K  children proposed in an update
 
 A role is a group of alike agents that share networks. Whatever belongs to
@@ -21,7 +22,7 @@ import tensorflow as tf
 
 Seed = tf.Tensor  # [2] int32; see `randomness`.
 State = Any  # An environment's own NamedTuple of tensors with leading B.
-Actions = tuple[tf.Tensor, ...]  # Per role, int32 [B, n].
+Actions = tuple[tf.Tensor, ...]  # Per role, int32 [B, n] or [B, n, heads].
 Metrics = dict[str, tf.Tensor]  # Scalars by name.
 
 
@@ -48,7 +49,7 @@ class Role(NamedTuple):
 
   name: str
   num_agents: int
-  num_actions: int
+  num_actions: int | tuple[int, ...]  # Choices, or those of several heads.
   own_size: int  # Features of the agent's own state.
   entity_sizes: Mapping[str, int]  # Features of each kind of seen entity.
 
@@ -68,7 +69,7 @@ class Trajectory(NamedTuple):
   """Whole episodes of equal length, begun together."""
 
   state: State  # leaves [T + 1, B, ...]; the last is the state after step T.
-  action: Actions  # [T, B, n]
+  action: Actions  # [T, B, n], with a last axis if there are several heads.
   log_prob: tuple[tf.Tensor, ...]  # [T, B, n] under the acting policy.
   reward: tuple[tf.Tensor, ...]  # [T, B, n] of the task.
   bonus: tuple[tf.Tensor, ...]  # [T, B, n] intrinsic, given by a curriculum.

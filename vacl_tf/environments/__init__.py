@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from vacl_tf import config
 from vacl_tf import presets
+from vacl_tf.environments import hide_and_seek
 
 if TYPE_CHECKING:
   from vacl_tf.environments import base
@@ -21,57 +22,141 @@ _COUNTS = {
   'push_ball': (2, 8),
   'speaker_listener': (2, 2),
 }
-NAMES = tuple(_COUNTS)
+IN_GRAPH = tuple(_COUNTS)  # What TensorFlow simulates; `base.Environment`s.
+NAMES = (*IN_GRAPH, *hide_and_seek.NAMES)
 
 
 def load(
-  name: 'str | base.Environment',
+  name: 'str | base.World',
   num_agents: int | None = None,
   horizon: int | None = None,
-) -> 'base.Environment':
+  num_boxes: int | None = None,
+  variant: config.HideAndSeekConfig | None = None,
+) -> 'base.World':
   """Returns the environment called `name`, or `name` itself if it is one.
 
   Args:
     name: one of NAMES, or an object that satisfies `base.Environment`.
     num_agents: agents in each world; None for the task's own number.
     horizon: steps of an episode; None for the task's own.
+    num_boxes: boxes in Lock-and-Return; None for the task's own number.
+    variant: of hide-and-seek; None for the usual one.
 
   Raises:
-    ValueError: there is no such environment, or not with so many agents.
+    ImportError: hide-and-seek is asked for, and MuJoCo is not good enough.
+    ValueError: there is no such environment, or not with such counts.
   """
   from vacl_tf.environments import base
 
-  if isinstance(name, base.Environment):
+  if isinstance(name, base.World):
     return name
   if name not in NAMES:
     raise ValueError(config.unknown('env', name, NAMES))
-  world = presets.with_agents(name, num_agents)
+  variant = variant or config.HideAndSeekConfig()
+  world = presets.with_counts(name, num_agents, num_boxes)
+  if name in hide_and_seek.NAMES:
+    return _hide_and_seek(world, variant, horizon or world.horizon)
   num_agents, horizon = world.num_agents, horizon or world.horizon
-  least, most = _COUNTS[name]
-  if not least <= num_agents <= most:
-    allowed = f'{least} to {most}' if least < most else f'{least}'
+  if world.num_boxes:
     raise ValueError(
-      f'num_agents={num_agents} is not possible in {name}; allowed: {allowed}'
+      f'num_boxes={world.num_boxes}: {name} has no boxes; leave it out'
     )
+  _check_variant(name, variant, ())
+  _check_agents(name, num_agents, *_COUNTS[name])
   return _scenario(name)(name, num_agents, horizon)
 
 
-def load_all(cfg: config.Config) -> 'tuple[base.Environment, ...]':
+def load_all(cfg: config.Config) -> 'tuple[base.World, ...]':
   """Returns the environment of a config with each of its entity counts.
 
   Raises:
+    ImportError: hide-and-seek is asked for, and MuJoCo is not good enough.
     ValueError: there is no such environment, or not with one of the counts.
   """
   world = cfg.environment
-  envs = []
-  for count in config.entity_counts(cfg):
-    if len(count) > 1:
+  if cfg.ppo.chunk_length > 1 and world.name in IN_GRAPH:
+    raise ValueError(
+      f'config.ppo.chunk_length={cfg.ppo.chunk_length}: policies of '
+      f'{world.name} have no memory; allowed: 1'
+    )
+  counts = [(world.num_agents, world.num_boxes)]
+  if cfg.progression.entity_counts:
+    path = config.entity_counts(cfg)
+    counts = [_agents_and_boxes(world.name, count) for count in path]
+  return tuple(
+    load(world.name, num_agents, world.horizon, num_boxes, cfg.hide_and_seek)
+    for num_agents, num_boxes in counts
+  )
+
+
+def _agents_and_boxes(name: str, count: tuple[int, ...]) -> tuple[int, int]:
+  """Returns what a count on a path means.
+
+  Raises:
+    ValueError: it is none for this environment.
+  """
+  if presets.WORLDS[name].num_boxes:
+    kinds, example, expected = 'agents and boxes', '2x2,4x2,4x4', 2
+  else:
+    kinds, example, expected = 'agents alone', '4,8', 1
+  if len(count) != expected:
+    raise ValueError(
+      f'entity_counts={config.spelt(count)}: {name} counts {kinds}; give a '
+      f'list like {example}'
+    )
+  return (*count, 0)[:2]
+
+
+def _check_agents(name: str, given: int, least: int, most: int) -> None:
+  if not least <= given <= most:
+    allowed = f'{least} to {most}' if least < most else f'{least}'
+    raise ValueError(
+      f'num_agents={given} is not possible in {name}; allowed: {allowed}'
+    )
+
+
+def _check_variant(
+  name: str, variant: config.HideAndSeekConfig, known: tuple[str, ...]
+) -> None:
+  """Raises ValueError if a variant is asked for that does not exist."""
+  for line in config.differences(config.HideAndSeekConfig(), variant):
+    field, _, change = line.partition(': ')
+    if field not in known:
       raise ValueError(
-        f'entity_counts={cfg.progression.entity_counts}: {world.name} counts '
-        'agents alone; give a list like 4,8'
+        f'config.hide_and_seek.{field} ({change}) is of no use in {name}; '
+        'leave it out'
       )
-    envs.append(load(world.name, *count, world.horizon))
-  return tuple(envs)
+
+
+def _hide_and_seek(
+  world: config.EnvironmentConfig,
+  variant: config.HideAndSeekConfig,
+  horizon: int,
+) -> 'base.World':
+  """Returns the task of hide-and-seek that is asked for.
+
+  Raises:
+    ValueError: it is not possible.
+  """
+  if horizon != presets.WORLDS[world.name].horizon:
+    raise ValueError(
+      f'horizon={horizon}: that of {world.name} is '
+      f'{presets.WORLDS[world.name].horizon}; leave it out'
+    )
+  if world.name == 'lock_and_return':
+    counts = (world.num_agents, world.num_boxes)
+    options = {'num_agents': world.num_agents, 'num_boxes': world.num_boxes}
+    known = ('sees_birthplace',)
+  else:
+    _check_agents(world.name, world.num_agents, 1, 1)
+    counts, options = (1,), {}
+    known = ('has_box', 'reward_scale', 'reach')
+  _check_variant(world.name, variant, known)
+  options |= {name: getattr(variant, name) for name in known}
+  task = hide_and_seek.load(world.name, **options)
+  from vacl_tf.environments.hide_and_seek import training_view
+
+  return training_view.HideAndSeek(task, counts)
 
 
 def _scenario(name: str) -> 'Callable[[str, int, int], base.Environment]':

@@ -37,11 +37,11 @@ class Scene(NamedTuple):
   slabs: tuple[Slab, ...] = ()  # Walls, below everything else.
 
 
-class Environment(abc.ABC):
-  """B worlds of one task family, stepped together.
+class World(abc.ABC):
+  """What training must know of a task family.
 
-  Pure functions of their arguments: state goes in and comes out. Episodes
-  have a fixed length and begin together from task vectors, which are data.
+  Episodes have a fixed length and begin together from task vectors, which are
+  data.
 
   Attributes:
     name: as known to `environments.load`.
@@ -62,6 +62,18 @@ class Environment(abc.ABC):
     """Vectors that the agents of a world look at in a step, all in all."""
     num_agents = sum(role.num_agents for role in self.roles)
     return num_agents * self.task_space.num_entities
+
+  @property
+  def counts(self) -> tuple[int, ...]:
+    """Numbers of entities, as a path of entity progression has them."""
+    return (self.task_space.count,)
+
+
+class Environment(World):
+  """B worlds of one task family, stepped together.
+
+  Pure functions of their arguments: state goes in and comes out.
+  """
 
   @abc.abstractmethod
   def place(self, phi: tf.Tensor, seed: types.Seed) -> types.State:

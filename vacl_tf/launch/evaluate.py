@@ -42,11 +42,20 @@ _SAVED_MODEL = flags.DEFINE_string(
 _NUM_AGENTS = flags.DEFINE_list(
   'num_agents', None, 'Agents in each world, like 4,8,24; default: as trained.'
 )
+_NUM_BOXES = flags.DEFINE_integer(
+  'num_boxes',
+  None,
+  'Boxes in Lock-and-Return; default: as trained, or as many as --num_agents.',
+)
 _NUM_TASKS = flags.DEFINE_integer('num_tasks', 500, 'Tasks.', lower_bound=2)
-_VIDEO = flags.DEFINE_string('video', None, 'FILE.gif of four episodes.')
+_VIDEO = flags.DEFINE_string(
+  'video', None, 'FILE.gif or FILE.mp4 of four episodes.'
+)
 _STOCHASTIC = flags.DEFINE_bool(
   'stochastic', False, 'Act as in training instead of greedily.'
 )
+
+Exported = Callable[..., dict[str, tf.Tensor]]  # `act` of an exported policy.
 
 _NUM_FILMED = 4
 _VECTORS_AT_ONCE = 100_000  # Keeps a thousand tasks of 100 agents in memory.
@@ -56,7 +65,7 @@ _STREAM = 1_000_003
 
 def _from_checkpoint(
   run_dir: pathlib.Path,
-) -> tuple[Callable[..., dict[str, tf.Tensor]], dict[str, Any]]:
+) -> tuple[Exported, dict[str, Any]]:
   """Returns the policy of a run that was killed before it could export."""
   try:
     values = json.loads((run_dir / 'config.json').read_text())['config']
@@ -75,7 +84,7 @@ def _from_checkpoint(
   return saving.ExportedPolicy(run.network, envs[-1].roles).act, facts
 
 
-def _load() -> tuple[Callable[..., dict[str, tf.Tensor]], dict[str, Any]]:
+def _load() -> tuple[Exported, dict[str, Any]]:
   """Returns the policy that the flags name, and what is known of it."""
   run_dir, saved_model = command_line.RUN_DIR.value, _SAVED_MODEL.value
   if (run_dir is None) == (saved_model is None):
@@ -88,12 +97,15 @@ def _load() -> tuple[Callable[..., dict[str, tf.Tensor]], dict[str, Any]]:
   return _from_checkpoint(folder)
 
 
-def _counts(facts: dict[str, Any]) -> list[int]:
-  """Returns the numbers of agents that are wanted."""
+def _counts(facts: dict[str, Any]) -> list[tuple[int, int | None]]:
+  """Returns the numbers of agents and boxes that are wanted."""
+  num_boxes = _NUM_BOXES.value
   if _NUM_AGENTS.value is None:
-    return [facts['num_agents']]
+    if num_boxes is None:
+      num_boxes = facts.get('num_boxes')  # Older policies know none.
+    return [(facts['num_agents'], num_boxes)]
   try:
-    return [int(count) for count in _NUM_AGENTS.value]
+    return [(int(count), num_boxes) for count in _NUM_AGENTS.value]
   except ValueError as error:
     raise command_line.UsageError(
       f'num_agents={",".join(_NUM_AGENTS.value)} is not a list of numbers; '
@@ -101,20 +113,25 @@ def _counts(facts: dict[str, Any]) -> list[int]:
     ) from error
 
 
-def _environment(facts: dict[str, Any], num_agents: int) -> base.Environment:
-  """Returns the world that the policy is for, with the wanted count."""
+def _environment(
+  facts: dict[str, Any], num_agents: int, num_boxes: int | None
+) -> base.World:
+  """Returns the world that the policy is for, with the wanted counts."""
   try:
     own, trained = (
-      presets.with_agents(facts['env'], count).horizon
+      presets.with_counts(facts['env'], count).horizon
       for count in (num_agents, facts['num_agents'])
     )
     horizon = facts['horizon'] if own == trained else own
-    env = environments.load(facts['env'], num_agents, horizon)
+    cfg = config.restore(config.Config(), facts['config'])
+    env = environments.load(
+      facts['env'], num_agents, horizon, num_boxes, cfg.hide_and_seek
+    )
   except KeyError as error:
     raise command_line.UsageError(
       config.unknown('env', facts.get('env'), environments.NAMES)
     ) from error
-  except ValueError as error:
+  except (ImportError, ValueError) as error:
     raise command_line.UsageError(str(error)) from error
   if saving.described(env.roles) != facts['roles']:
     raise command_line.UsageError(
@@ -125,7 +142,7 @@ def _environment(facts: dict[str, Any], num_agents: int) -> base.Environment:
 
 
 def _as_act(
-  act: Callable[..., dict[str, tf.Tensor]], env: base.Environment
+  act: Exported, env: base.Environment
 ) -> rollout.Act:
   """Returns an exported policy as one that `rollout` can play."""
   is_greedy = tf.constant(not _STOCHASTIC.value)
@@ -141,19 +158,39 @@ def _as_act(
   return choose
 
 
+def _progress(
+  act: Exported, env: base.World, facts: dict[str, Any]
+) -> np.ndarray:
+  """Returns the progress [T, B] on fresh target tasks."""
+  num_tasks, seed = _NUM_TASKS.value, _seed()
+  if isinstance(env, base.Environment):
+    block = max(_VECTORS_AT_ONCE // env.num_vectors, 1)
+    play = tf.function(
+      lambda: evaluation.evaluate(
+        _as_act(act, env), env, num_tasks, seed, block
+      )
+    )
+    return play().numpy()
+  from vacl_tf.launch import host_play  # Late, as it needs MuJoCo.
+
+  return host_play.progress(act, env, num_tasks, seed, *_settings(facts))
+
+
+def _settings(facts: dict[str, Any]) -> tuple[int, bool]:
+  """Returns the size of a policy's memory, and whether to play greedily."""
+  return facts['config']['network.hidden_size'], not _STOCHASTIC.value
+
+
 def _judge(
-  act: rollout.Act, env: base.Environment, facts: dict[str, Any]
+  act: Exported, env: base.World, facts: dict[str, Any]
 ) -> dict[str, Any]:
   """Returns what is found on fresh target tasks, by name."""
   judged, num_agents = env.horizon, env.task_space.count
   horizons = presets.judged_horizons(env.name, num_agents)
-  longest = environments.load(env.name, num_agents, max((judged, *horizons)))
-  block = max(_VECTORS_AT_ONCE // env.num_vectors, 1)
-  seed = _seed()
-  play = tf.function(
-    lambda: evaluation.evaluate(act, longest, _NUM_TASKS.value, seed, block)
-  )
-  progress = play().numpy()
+  longest = env
+  if horizons:
+    longest = environments.load(env.name, num_agents, max((judged, *horizons)))
+  progress = _progress(act, longest, facts)
   value = {
     steps: evaluation.estimate(np.asarray(rollout.task_value(progress[:steps])))
     for steps in (judged, *horizons)
@@ -161,10 +198,12 @@ def _judge(
   success = evaluation.estimate(
     np.asarray(rollout.is_success(progress[:judged]), np.float32)
   )
+  trained = tuple(filter(None, (facts['num_agents'], facts.get('num_boxes'))))
   return {
     'env': env.name,
     'num_agents': num_agents,
-    'trained_with': facts['num_agents'],
+    'counts': config.spelt(env.counts),
+    'trained_with': config.spelt(trained),
     'num_tasks': _NUM_TASKS.value,
     'horizon': judged,
     'seed': command_line.SEED.value,
@@ -181,8 +220,24 @@ def _seed() -> types.Seed:
   return randomness.fold(randomness.root(command_line.SEED.value), _STREAM)
 
 
-def _film(act: rollout.Act, env: base.Environment, path: str) -> str:
+def _film(
+  act: Exported, env: base.World, facts: dict[str, Any], path: str
+) -> str:
   """Writes a video of a few tasks; returns where it is."""
+  if isinstance(env, base.Environment):
+    frames = _draw(_as_act(act, env), env)
+  else:
+    from vacl_tf.launch import host_play  # Late, as it needs MuJoCo.
+
+    frames = host_play.frames(act, env, _NUM_FILMED, _seed(), *_settings(facts))
+  try:
+    return str(rendering.write_video(frames, command_line.folder(path)))
+  except (OSError, ValueError) as error:
+    raise command_line.UsageError(f'video={path}: {error}') from error
+
+
+def _draw(act: rollout.Act, env: base.Environment) -> list[rendering.Frame]:
+  """Returns a picture of a few tasks side by side for each step."""
   draw, run = randomness.split(_seed(), 2)
   phi = env.task_space.sample_target(_NUM_FILMED, draw)
   states, _ = tf.function(lambda: rollout.play(act, env, phi, run))()
@@ -190,10 +245,14 @@ def _film(act: rollout.Act, env: base.Environment, path: str) -> str:
   for t in range(env.horizon):
     scenes = env.draw(tf.nest.map_structure(lambda x, t=t: x[t], states))
     frames.append(rendering.tile([rendering.render(x) for x in scenes]))
-  try:
-    return str(rendering.write_video(frames, command_line.folder(path)))
-  except (OSError, ValueError) as error:
-    raise command_line.UsageError(f'video={path}: {error}') from error
+  return frames
+
+
+# What coverage and success are, where they are not called so.
+_MEASURES = {
+  'lock_and_return': ('returned', 'all returned'),
+  'ramp_use': ('sees the hider', 'success rate'),
+}
 
 
 def _print(found: list[dict[str, Any]]) -> None:
@@ -203,11 +262,12 @@ def _print(found: list[dict[str, Any]]) -> None:
     f'{first["env"]}, {first["policy"]} policy trained with '
     f'{first["trained_with"]} agents, {first["num_tasks"]} target tasks each'
   )
-  print('agents  steps  coverage                 success rate')
+  measures = _MEASURES.get(first['env'], ('coverage', 'success rate'))
+  print('agents  steps  {:23}  {}'.format(*measures))
   for row in found:
     coverage = evaluation.Estimate(**row['coverage'])
     success = evaluation.Estimate(**row['success'])
-    line = f'{row["num_agents"]:6}  {row["horizon"]:5}  {coverage}  {success}'
+    line = f'{row["counts"]:>6}  {row["horizon"]:5}  {coverage}  {success}'
     others = [
       f'{mean:.4f} after {steps}'
       for steps, mean in row['coverage_after'].items()
@@ -223,16 +283,16 @@ def main() -> int:
     act, facts = _load()
   except saving.UnusableError as error:
     raise command_line.UsageError(str(error)) from error
-  envs = [_environment(facts, count) for count in _counts(facts)]
-  found = [_judge(_as_act(act, env), env, facts) for env in envs]
+  envs = [_environment(facts, *counts) for counts in _counts(facts)]
+  found = [_judge(act, env, facts) for env in envs]
   if not command_line.JSON.value:
     _print(found)
   elif len(found) == 1:
     print(json.dumps(found[0]))
   else:
-    print(json.dumps({row['num_agents']: row for row in found}))
+    print(json.dumps({row['counts']: row for row in found}))
   if _VIDEO.value:
-    path = _film(_as_act(act, envs[-1]), envs[-1], _VIDEO.value)
+    path = _film(act, envs[-1], facts, _VIDEO.value)
     # Standard output is JSON's alone.
     output = sys.stderr if command_line.JSON.value else sys.stdout
     print(f'video: {path}', file=output)

@@ -38,8 +38,13 @@ _PRESET = flags.DEFINE_string('preset', 'default', 'default or paper.')
 _NUM_AGENTS = flags.DEFINE_integer(
   'num_agents', None, "Agents to master; default: the task's own number."
 )
+_NUM_BOXES = flags.DEFINE_integer(
+  'num_boxes', None, 'Boxes in Lock-and-Return; default: as many as agents.'
+)
 _ENTITY_COUNTS = flags.DEFINE_string(
-  'entity_counts', None, 'Numbers of entities on the way there, like 4,8,16.'
+  'entity_counts',
+  None,
+  'Numbers of entities on the way there, like 4,8,16 or 2x2,4x2,4x4.',
 )
 _CURRICULUM = flags.DEFINE_string(
   'curriculum', None, f'One of {", ".join(curriculum.NAMES)}.'
@@ -78,6 +83,7 @@ def make_config() -> config.Config:
     cfg = presets.make(
       env=_ENV.value,
       num_agents=_NUM_AGENTS.value,
+      num_boxes=_NUM_BOXES.value,
       preset=_PRESET.value,
       curriculum=_CURRICULUM.value,
       entity_counts=_ENTITY_COUNTS.value,
@@ -116,8 +122,8 @@ def open_run_dir(cfg: config.Config) -> pathlib.Path:
   Raises:
     UsageError: it can't be used, or holds a run of another config.
   """
-  world = cfg.environment
-  name = f'runs/{world.name}_n{world.num_agents}_s{cfg.seed}'
+  count = config.spelt(config.entity_counts(cfg)[-1])
+  name = f'runs/{cfg.environment.name}_n{count}_s{cfg.seed}'
   path = command_line.folder(command_line.RUN_DIR.value or name)
   try:
     path.mkdir(parents=True, exist_ok=True)
@@ -181,7 +187,7 @@ def _log_everywhere(
 def _train(
   cfg: config.Config,
   length: config.RunLength,
-  envs: tuple[base.Environment, ...],
+  envs: tuple[base.World, ...],
   path: pathlib.Path,
 ) -> int:
   """Trains or resumes in a run directory; returns the exit code."""
@@ -252,7 +258,7 @@ def main() -> int:
   length = make_length(cfg)
   try:
     envs = environments.load_all(cfg)
-  except ValueError as error:
+  except (ImportError, ValueError) as error:
     raise command_line.UsageError(str(error)) from error
   path = open_run_dir(cfg)
   try:

@@ -12,11 +12,10 @@ minibatch adds its sums to those of the others, and then one step is made.
 
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import sonnet as snt
 import tensorflow as tf
-import tensorflow_probability as tfp
 
 from vacl_tf import config
 from vacl_tf import randomness
@@ -36,17 +35,27 @@ STEP_METRICS = (
 )
 
 
+class Distribution(Protocol):
+  """Of actions."""
+
+  def log_prob(self, action: tf.Tensor) -> tf.Tensor:
+    """Returns the log-probabilities of actions."""
+
+  def entropy(self) -> tf.Tensor:
+    """Returns entropies, as the bonus rewards them."""
+
+
 class Network(Protocol):
   """Policies and values of all roles; variables exist already."""
 
   policies: Sequence[snt.Module]
   values: Sequence[snt.Module]
 
-  def logits(self, observations: types.Observations) -> tuple[tf.Tensor, ...]:
-    """Returns logits [B, n, A] per role."""
+  def distributions(self, seen: Any) -> tuple[Distribution, ...]:
+    """Returns the distribution of actions per role."""
 
-  def value(self, observations: types.Observations) -> tuple[tf.Tensor, ...]:
-    """Returns values [B, n] per role."""
+  def value(self, seen: Any) -> tuple[tf.Tensor, ...]:
+    """Returns values per role."""
 
 
 class Samples(NamedTuple):
@@ -90,7 +99,13 @@ class Learner(tf.Module):
   """Improves policy and value (L1 of the paper's bound).
 
   Pure steps that `update.Update` puts together.
+
+  Attributes:
+    config: its constants.
+    steps_per_row: consecutive steps that make a row of the samples.
   """
+
+  steps_per_row = 1
 
   def __init__(self, network: Network, cfg: config.PpoConfig) -> None:
     """Creates optimisers and their slots."""
@@ -147,8 +162,32 @@ class Learner(tf.Module):
       Samples [T * B], the world being the faster index, and their sums over
       the worlds that count.
     """
-    cfg = self.config
     acting = self._acting_values(trajectory.state, size, block, observe)
+    before = tf.nest.map_structure(lambda x: x[:-1], trajectory.state)
+    trajectory = trajectory._replace(state=before)
+    samples, sums = self._credited(trajectory, acting, size, is_terminal)
+    rows = trajectory.progress.shape[0] * trajectory.progress.shape[1]
+    flat = tf.nest.map_structure(
+      lambda x: tf.reshape(x, [rows, *x.shape[2:]]), samples
+    )
+    return flat, sums
+
+  def _credited(
+    self,
+    trajectory: types.Trajectory,
+    acting: tuple[tf.Tensor, ...],
+    size: tf.Tensor,
+    is_terminal: bool,
+  ) -> tuple[Samples, Sums]:
+    """Returns samples [T, B, ...] with advantages and returns; see `prepare`.
+
+    Args:
+      trajectory: whole episodes, with the states before each step.
+      acting: values [T + 1, B, n] per role.
+      size: the worlds that count.
+      is_terminal: whether the last step of an episode ends the world.
+    """
+    cfg = self.config
     advantages, returns, sums = [], [], []
     for reward, bonus, value in zip(
       trajectory.reward, trajectory.bonus, acting, strict=True
@@ -162,18 +201,14 @@ class Learner(tf.Module):
       returns.append(advantages[-1] + value[:-1])
       sums.append(_sums(advantages[-1], returns[-1], reward, size))
     samples = Samples(
-      state=tf.nest.map_structure(lambda x: x[:-1], trajectory.state),
+      state=trajectory.state,
       action=trajectory.action,
       log_prob=trajectory.log_prob,
       acting_value=tuple(value[:-1] for value in acting),
       advantage=tuple(advantages),
       returns=tuple(returns),
     )
-    rows = trajectory.progress.shape[0] * trajectory.progress.shape[1]
-    flat = tf.nest.map_structure(
-      lambda x: tf.reshape(x, [rows, *x.shape[2:]]), samples
-    )
-    return flat, Sums(*map(tf.stack, zip(*sums, strict=True)))
+    return samples, Sums(*map(tf.stack, zip(*sums, strict=True)))
 
   def _acting_values(
     self, states: types.State, size: tf.Tensor, block: int, observe: Observe
@@ -235,7 +270,7 @@ class Learner(tf.Module):
       observe: state to observations.
     """
     variables = [variable for part in self._parts for variable in part]
-    num_agents = sum(action.shape[1] for action in samples.action)
+    num_agents = sum(x.shape[-1] for x in samples.log_prob)
     rows = num_rows // self.config.num_minibatches
     within = tf.range(rows_per_chunk)
     number = tf.constant(float(rows_per_chunk * num_agents))
@@ -287,12 +322,11 @@ class Learner(tf.Module):
     """Returns the mean loss, summed over roles, and mean _LOSS_METRICS."""
     cfg = self.config
     observations = observe(samples.state)
-    logits = self._network.logits(observations)
+    distributions = self._network.distributions(observations)
     values = self._network.value(observations)
     total = tf.constant(0.0)
     metrics = tf.zeros([len(_LOSS_METRICS)])
-    for role in range(len(logits)):
-      distribution = tfp.distributions.Categorical(logits=logits[role])
+    for role, distribution in enumerate(distributions):
       log_ratio = (
         distribution.log_prob(samples.action[role]) - samples.log_prob[role]
       )
@@ -319,7 +353,7 @@ class Learner(tf.Module):
       total += found['policy_loss'] + cfg.value_cost * found['value_loss']
       total -= self.entropy_cost * found['entropy']
       metrics += tf.stack([found[name] for name in _LOSS_METRICS])
-    return total, metrics / len(logits)
+    return total, metrics / len(distributions)
 
 
 def order(

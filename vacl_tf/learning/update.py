@@ -51,16 +51,16 @@ class _Programs:
     self._learner = learner
     self._world = world
     self._block = self._at_once(quantum)
-    self._rows_per_chunk = self._at_once(
-      quantum * world.horizon // learner.config.num_minibatches
-    )
+    rows = quantum * world.horizon // learner.steps_per_row
+    self._rows_per_chunk = self._at_once(rows // learner.config.num_minibatches)
     self.prepare = compiled(self._prepare)
     self.order = compiled(self._order)
     self.gradient = compiled(self._gradient)
 
   def _at_once(self, rows: int) -> int:
-    """Returns how many of `rows` worlds' steps to work on together."""
-    most = self._learner.config.chunk_vectors // self._world.num_vectors
+    """Returns how many of `rows` samples to work on together."""
+    num_vectors = self._world.num_vectors * self._learner.steps_per_row
+    most = self._learner.config.chunk_vectors // num_vectors
     return chunks.largest_divisor(rows, most)
 
   def _prepare(
@@ -75,8 +75,9 @@ class _Programs:
   ) -> tuple[tf.Tensor, tf.Tensor]:
     """Returns the order of rows, and how many of them count."""
     steps, worlds = experience.trajectory.progress.shape
-    order = ppo.order(seed, steps, worlds, experience.size)
-    return order, steps * experience.size
+    rows = steps // self._learner.steps_per_row  # Of a world.
+    order = ppo.order(seed, rows, worlds, experience.size)
+    return order, rows * experience.size
 
   def _gradient(
     self,

@@ -9,6 +9,7 @@ entities. Policies and values share no parameters, of one role or of several.
 import numpy as np
 import sonnet as snt
 import tensorflow as tf
+import tensorflow_probability as tfp
 
 from vacl_tf import config
 from vacl_tf import types
@@ -107,6 +108,15 @@ class PolicyValue(snt.Module):
     """Returns logits [B, n, A] per role."""
     pairs = zip(self.policies, observations, strict=True)
     return tuple(policy(observation) for policy, observation in pairs)
+
+  def distributions(
+    self, observations: types.Observations
+  ) -> tuple[tfp.distributions.Categorical, ...]:
+    """Returns the distribution of actions [B, n] per role."""
+    return tuple(
+      tfp.distributions.Categorical(logits=logits)
+      for logits in self.logits(observations)
+    )
 
   def value(self, observations: types.Observations) -> tuple[tf.Tensor, ...]:
     """Returns values [B, n] per role."""

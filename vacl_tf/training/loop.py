@@ -17,10 +17,14 @@ from vacl_tf import types
 from vacl_tf.environments import base
 from vacl_tf.learning import chunks
 from vacl_tf.learning import ppo
+from vacl_tf.learning import recurrent
 from vacl_tf.learning import update
 from vacl_tf.networks import policy_value
+from vacl_tf.networks import recurrent as recurrent_network
 from vacl_tf.training import evaluation
 from vacl_tf.training import rollout
+
+Network = policy_value.PolicyValue | recurrent_network.PolicyValue
 
 _STOP_WINDOW = 3  # Evaluations whose mean must reach stop_at_coverage.
 _WATCHED = ('policy_loss', 'value_loss', 'entropy', 'return_mean')
@@ -33,9 +37,7 @@ class DivergedError(Exception):
 class Run(tf.Module):
   """All that survives an iteration; a checkpoint of it is the whole resume."""
 
-  def __init__(
-    self, cfg: config.Config, envs: Sequence[base.Environment]
-  ) -> None:
+  def __init__(self, cfg: config.Config, envs: Sequence[base.World]) -> None:
     """Begins a run.
 
     Args:
@@ -46,10 +48,7 @@ class Run(tf.Module):
     self.root = randomness.root(cfg.seed)
     stream = randomness.fold(self.root, randomness.Stream.CURRICULUM)
     # The networks do not depend on any count.
-    self.network = policy_value.PolicyValue(
-      envs[-1].roles, cfg.network, cfg.seed
-    )
-    self.learner = ppo.Learner(self.network, cfg.ppo)
+    self.network, self.learner = _make_agent(envs[-1], cfg)
     self.curriculum = curriculum.make(
       cfg, [env.task_space for env in envs], stream
     )
@@ -60,7 +59,7 @@ class Run(tf.Module):
     self.wall_seconds = tf.Variable(
       0.0, trainable=False, dtype=tf.float64, name='wall_seconds'
     )
-    counts = [env.task_space.count for env in envs]
+    counts = [config.spelt(env.counts) for env in envs]
     by_count = [f'coverage_n{n}' for n in counts] if len(envs) > 1 else []
     self.score_names = ('coverage', 'success', *by_count)
     # Latest coverage last; the curriculum sees it, and so does the stop rule.
@@ -75,25 +74,43 @@ class Run(tf.Module):
     return randomness.fold(self.root, stream, self.iteration, *more)
 
 
-class _CountPrograms:
-  """The compiled functions of one entity count."""
+def _make_agent(
+  env: base.World, cfg: config.Config
+) -> tuple[Network, ppo.Learner]:
+  """Returns the networks for a world, and who improves them."""
+  if isinstance(env, base.Environment):
+    network = policy_value.PolicyValue(env.roles, cfg.network, cfg.seed)
+    return network, ppo.Learner(network, cfg.ppo)
+  network = recurrent_network.PolicyValue(env.roles[0], cfg.network, cfg.seed)
+  return network, recurrent.Learner(network, cfg.ppo)
+
+
+class CountPrograms:
+  """What training does with the worlds of one entity count.
+
+  Attributes:
+    env: the world.
+    collect: tasks and a seed to a trajectory.
+    value: a trajectory to the value [B] of its tasks.
+    evaluate: a seed to value and success [B] of fresh tasks, played greedily.
+  """
 
   def __init__(
     self,
-    run: Run,
+    network: policy_value.PolicyValue,
     env: base.Environment,
     cfg: config.Config,
     quantum: int,
     compiled: update.Compiled,
   ) -> None:
-    greedy = evaluation.greedily(run.network.logits)
+    greedy = evaluation.greedily(network.logits)
     num_tests = cfg.training.num_evaluation_tasks
     at_once = max(cfg.ppo.chunk_vectors // env.num_vectors, 1)
     block = chunks.largest_divisor(quantum, at_once)
     self.env = env
     self.collect = compiled(
       lambda batch, seed: rollout.collect(
-        run.network.logits, env, batch, block, seed
+        network.logits, env, batch, block, seed
       )
     )
     self.value = compiled(
@@ -106,6 +123,10 @@ class _CountPrograms:
 
     self.evaluate = compiled(evaluate)
 
+  def metrics(self) -> types.Metrics:
+    """Returns what is to be told of the worlds since the last time."""
+    return {}
+
 
 class Programs:
   """The compiled functions of a run, each traced once."""
@@ -113,7 +134,7 @@ class Programs:
   def __init__(
     self,
     run: Run,
-    envs: Sequence[base.Environment],
+    envs: Sequence[base.World],
     cfg: config.Config,
     use_xla: bool = True,
   ) -> None:
@@ -131,8 +152,14 @@ class Programs:
     self.sample = compiled(
       lambda seed: run.curriculum.sample(cfg.training.num_tasks, seed)
     )
+    make_count = CountPrograms
+    if not isinstance(envs[-1], base.Environment):
+      # Late, as only hide-and-seek needs MuJoCo.
+      from vacl_tf.training import host_programs
+
+      make_count = host_programs.HostPrograms
     self.counts = [
-      _CountPrograms(run, env, cfg, quantum, compiled) for env in envs
+      make_count(run.network, env, cfg, quantum, compiled) for env in envs
     ]
     self.learn = update.Update(run.learner, envs, quantum, compiled)
     self.update = compiled(run.curriculum.update)
@@ -161,6 +188,10 @@ def iterate(run: Run, programs: Programs, cfg: config.Config) -> types.Metrics:
       totals[i] += count.value(trajectory)
       run.env_steps.assign_add(count.env.horizon * int(size))
     metrics = programs.learn(experiences, run.seed(stream.LEARN, rollout_index))
+
+  for i in in_play:
+    for name, number in programs.counts[i].metrics().items():
+      metrics[name] = number + metrics.get(name, 0)
 
   # Maximise L2: the curriculum, given how the policy did.
   values = tuple(total / cfg.training.num_rollouts for total in totals)

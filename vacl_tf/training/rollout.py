@@ -13,6 +13,7 @@ from vacl_tf import tracing
 from vacl_tf import types
 from vacl_tf.environments import base
 from vacl_tf.learning import chunks
+from vacl_tf.networks import heads
 
 VALUE_WINDOW = 5  # Last steps that a task's value is the mean progress of.
 
@@ -20,18 +21,10 @@ Logits = Callable[[types.Observations], tuple[tf.Tensor, ...]]
 Act = Callable[[types.Observations, types.Seed], types.Actions]
 
 
-def draw_actions(logits: tf.Tensor, uniform: tf.Tensor) -> tf.Tensor:
-  """Returns int32 actions [...] of logits [..., A] by uniform numbers [...].
-
-  One number an action, where sampling by Gumbel noise would need A.
-  """
-  bounds = tf.cumsum(tf.nn.softmax(logits), -1)[..., :-1]
-  return tf.reduce_sum(tf.cast(uniform[..., None] >= bounds, tf.int32), -1)
-
-
 def explore(logits: tf.Tensor, seed: types.Seed) -> tf.Tensor:
   """Returns random actions, int32 [...], of logits [..., A]."""
-  return draw_actions(logits, randomness.uniform(seed, tf.shape(logits)[:-1]))
+  uniform = randomness.uniform(seed, tf.shape(logits)[:-1])
+  return heads.draw_actions(logits, uniform)
 
 
 def greedy(logits: tf.Tensor) -> tf.Tensor:
@@ -83,7 +76,7 @@ def _explore(
 
   def step(state: types.State, numbers: tuple[tf.Tensor, ...]) -> tuple:
     scores = logits(env.observe(state))
-    actions = tuple(map(draw_actions, scores, numbers))
+    actions = tuple(map(heads.draw_actions, scores, numbers))
     log_probs = tuple(
       tfp.distributions.Categorical(logits=score).log_prob(action)
       for score, action in zip(scores, actions, strict=True)

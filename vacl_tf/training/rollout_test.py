@@ -6,7 +6,6 @@ import functools
 
 import numpy as np
 import tensorflow as tf
-from absl.testing import parameterized
 
 from vacl_tf import config
 from vacl_tf import randomness
@@ -35,29 +34,8 @@ def _at(tree, t):
   return tf.nest.map_structure(lambda x: x[t], tree)
 
 
-class DrawTest(parameterized.TestCase, tf.test.TestCase):
-  def test_frequencies_are_those_of_the_softmax(self):
-    logits = tf.constant([[0.0, 1.0, -1.0], [2.0, 2.0, 2.0]])
-    uniform = randomness.uniform(_SEED, [20000, 2])
-    many = tf.broadcast_to(logits, [20000, 2, 3])
-    found = rollout.draw_actions(many, uniform)
-    self.assertEqual(found.dtype, tf.int32)
-    shares = tf.reduce_mean(tf.one_hot(found, 3), 0)
-    self.assertAllClose(shares, tf.nn.softmax(logits), atol=0.015)
-
-  @parameterized.parameters((0.0, 0), (0.24, 0), (0.26, 1), (0.76, 2))
-  def test_bounds(self, number, action):
-    logits = tf.math.log([[0.25, 0.5, 0.25]])
-    found = rollout.draw_actions(logits, tf.constant([number]))
-    self.assertAllEqual(found, [action])
-
-  def test_numbers_next_to_one_are_still_actions(self):
-    logits = tf.random.stateless_normal([1000, 5], [0, 0], 0.0, 3.0)
-    almost_one = np.nextafter(np.float32(1.0), np.float32(0.0))
-    found = rollout.draw_actions(logits, tf.fill([1000], almost_one))
-    self.assertAllInRange(found, 0, 4)
-
-  def test_greedy(self):
+class GreedyTest(tf.test.TestCase):
+  def test_the_likeliest(self):
     found = rollout.greedy(tf.constant([[[0.0, 3.0, 1.0], [2.0, 0.0, 1.0]]]))
     self.assertAllEqual(found, [[1, 0]])
     self.assertEqual(found.dtype, tf.int32)

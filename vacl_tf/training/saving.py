@@ -13,9 +13,11 @@ import tensorflow as tf
 
 import vacl_tf
 from vacl_tf import config
+from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.environments import base
 from vacl_tf.networks import policy_value
+from vacl_tf.networks import recurrent
 from vacl_tf.training import rollout
 
 # What TensorFlow raises for files that are cut short, damaged or of another
@@ -136,18 +138,29 @@ class ExportedPolicy(tf.Module):
   """The networks behind two functions, for any number of worlds and agents."""
 
   def __init__(
-    self, network: policy_value.PolicyValue, roles: tuple[types.Role, ...]
+    self,
+    network: policy_value.PolicyValue | recurrent.PolicyValue,
+    roles: tuple[types.Role, ...],
   ) -> None:
     super().__init__(name='policy')
     self._roles = roles
     self._policies = network.policies  # The value is of no use any more.
-    self.act = tf.function(self._act).get_concrete_function(
+    act, specs, sizes = self._act, _specs(roles), {}
+    if isinstance(network, recurrent.PolicyValue):
+      self._remember = network.act
+      act, sizes = self._act_with_memory, {'memory': network.hidden_size}
+    for name, size in sizes.items():
+      specs[name] = tf.TensorSpec([None, None, size], name=name)
+    self.act = tf.function(act, autograph=False).get_concrete_function(
       seed=tf.TensorSpec([2], tf.int32, 'seed'),
       greedy=tf.TensorSpec([], tf.bool, 'greedy'),
-      **_specs(roles),
+      **specs,
     )
     self.initial_state = tf.function(
-      lambda batch, n: {},  # Feed-forward: there is nothing to remember.
+      lambda batch, n: {
+        name: tf.zeros(tf.stack([batch, n, size]))
+        for name, size in sizes.items()
+      },
       input_signature=[
         tf.TensorSpec([], tf.int32, 'batch'),
         tf.TensorSpec([], tf.int32, 'n'),
@@ -175,10 +188,28 @@ class ExportedPolicy(tf.Module):
       )
     return found
 
+  def _act_with_memory(
+    self,
+    seed: types.Seed,
+    greedy: tf.Tensor,
+    memory: tf.Tensor,
+    **seen: tf.Tensor,
+  ) -> dict[str, tf.Tensor]:
+    """Returns `action` [B, n, heads], `logits` of all heads and `memory`."""
+    own = seen.pop('own')
+    distribution, memory = self._remember(own, seen, memory)
+    shape = [tf.shape(own)[0], tf.shape(own)[1], distribution.num_heads]
+    drawn = distribution.draw(randomness.uniform(seed, tf.stack(shape)))
+    return {
+      'action': tf.where(greedy, distribution.mode(), drawn),
+      'logits': distribution.logits,
+      'memory': memory,
+    }
+
 
 def export(
-  network: policy_value.PolicyValue,
-  env: base.Environment,
+  network: policy_value.PolicyValue | recurrent.PolicyValue,
+  env: base.World,
   cfg: config.Config,
   directory: pathlib.Path,
 ) -> None:
@@ -195,12 +226,13 @@ def export(
   beside.rename(directory)
 
 
-def facts(env: base.Environment, cfg: config.Config) -> dict[str, Any]:
+def facts(env: base.World, cfg: config.Config) -> dict[str, Any]:
   """Returns what is needed to use a policy without the run that made it."""
   space = env.task_space
   return {
     'env': env.name,
     'num_agents': cfg.environment.num_agents,
+    'num_boxes': cfg.environment.num_boxes,
     'horizon': env.horizon,
     'num_task_dims': space.num_dims,
     'num_task_entities': space.num_entities,
@@ -211,11 +243,13 @@ def facts(env: base.Environment, cfg: config.Config) -> dict[str, Any]:
 
 
 def described(roles: tuple[types.Role, ...]) -> list[dict[str, Any]]:
-  """Returns what the networks of the roles depend on."""
+  """Returns what the networks of the roles depend on, as JSON has it."""
   return [
     {
       'name': role.name,
-      'num_actions': role.num_actions,
+      'num_actions': list(role.num_actions)
+      if isinstance(role.num_actions, tuple)
+      else role.num_actions,
       'own_size': role.own_size,
       'entity_sizes': dict(role.entity_sizes),
     }

@@ -8,6 +8,7 @@ something depends on it. Worlds are placed by writing their state; nothing is
 compiled anew.
 """
 
+import os
 from collections.abc import Sequence
 
 import mujoco
@@ -46,8 +47,8 @@ class HideAndSeekWorlds:
     Args:
       task: what is played.
       num_worlds: how many (B).
-      threads: of the physics, the calling one included; 0 for one per CPU.
-        Results do not depend on it.
+      threads: of the physics, the calling one included; 0 for one per CPU
+        that this process may use. Results do not depend on it.
 
     Raises:
       ValueError: one of the numbers is too small.
@@ -63,7 +64,8 @@ class HideAndSeekWorlds:
     self.num_unstable = 0
     cast = task.cast
     model = entities.compile_model(task.arena, cast)
-    self.physics = batch.Batch(model, num_worlds, threads)
+    # More threads than CPUs are many times slower: waiting, they stay busy.
+    self.physics = batch.Batch(model, num_worlds, threads or _num_cpus())
     self._attach()
 
     self._half_sizes = cast.half_sizes()
@@ -338,3 +340,10 @@ class HideAndSeekWorlds:
     everybody[:] = mechanics.NO_OP
     everybody[:, list(self.task.actors)] = actions
     return everybody
+
+
+def _num_cpus() -> int:
+  """Returns how many CPUs this process may use."""
+  if hasattr(os, 'sched_getaffinity'):  # Not everywhere.
+    return len(os.sched_getaffinity(0))
+  return os.cpu_count() or 1

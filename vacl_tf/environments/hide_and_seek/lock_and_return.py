@@ -79,6 +79,7 @@ class LockAndReturn(task.Task):
       3 * num_agents + 3 * num_boxes,
     )
     self.features = _features(self.arena.side)
+    self.slots = {'agents': num_agents - 1, 'boxes': num_boxes}
     # Row k - 1 of agent i: the one k before it.
     steps = 1 + np.arange(num_agents - 1)
     self._others = (np.arange(num_agents)[:, None] - steps) % num_agents

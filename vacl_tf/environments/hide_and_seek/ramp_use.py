@@ -88,6 +88,7 @@ class RampUse(task.Task):
     self._room = grid.Grid(in_room)
     self.num_start_draws = self._room.num_uniform_draws
     self.features = _features(self.arena.side, has_box)
+    self.slots = {kind: 1 for kind in self.features if kind != 'own'}
 
   def start(self, phi: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     room = self._room.uniform(numbers).reshape([len(phi), -1, 2])

@@ -30,7 +30,7 @@ def measure(
   Args:
     task: what to play, from tasks that are half easy, half uniform.
     num_worlds: side by side (B).
-    threads: of the physics; 0 for one per CPU.
+    threads: of the physics; see `environment.HideAndSeekWorlds`.
     num_steps: measured, after half as many to get going.
     seed: of tasks and actions.
 

@@ -83,6 +83,7 @@ class Task(abc.ABC):
       whether the one sees the other.
     grid: the tasks.
     features: what `Seen` holds, by 'own' and kind of entity.
+    slots: how many of each kind of entity an agent sees (m).
     num_start_draws: numbers from U[0, 1) that `start` wants for a world.
   """
 
@@ -97,6 +98,7 @@ class Task(abc.ABC):
   looks: tuple[tuple[int, int], ...]
   grid: grid.Grid
   features: Mapping[str, tuple[Feature, ...]]
+  slots: Mapping[str, int]
   num_start_draws: int
 
   def sample_easy(self, num_tasks: int, rng: np.random.Generator) -> np.ndarray:

@@ -1,0 +1,273 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Policy and value with a memory (hide-and-seek sheet, section 7.1).
+
+Entities become tokens, which attend to one another; their mean goes through a
+small perceptron into a recurrent layer. Both networks are of this shape and
+share no parameters; each agent has a memory of its own in each. No parameter
+has a shape that depends on the number of agents or entities.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import sonnet as snt
+import tensorflow as tf
+
+from vacl_tf import config
+from vacl_tf import types
+from vacl_tf.networks import blocks
+from vacl_tf.networks import gru
+from vacl_tf.networks import heads
+
+_NUM_HEADS = 4  # Of the attention; not those of the action.
+_ACTION_GAIN = 0.01  # Makes the first policy all but uniform.
+
+
+class Seen(NamedTuple):
+  """What acting and judging an agent's situation are based on."""
+
+  own: tf.Tensor  # [..., n, F] as the policy sees it.
+  own_of_value: tf.Tensor  # [..., n, F]
+  entities: Mapping[str, tf.Tensor]  # kind -> [..., n, m, F]
+
+
+class Remembered(NamedTuple):
+  """Consecutive steps, and the memories before the first of them."""
+
+  seen: Seen  # [B, L, ...]
+  policy_memory: tf.Tensor  # [B, n, H]
+  value_memory: tf.Tensor  # [B, n, H]
+
+
+class Attention(snt.Module):
+  """Self-attention of tokens with a residual path, normalised before."""
+
+  def __init__(self, rng: np.random.Generator, size: int) -> None:
+    super().__init__(name='attention')
+    self.affine = blocks.Affine(size)
+    self.query, self.key, self.value, self.out = (
+      blocks.Folded(rng, size, size, 1.0, name)
+      for name in ('query', 'key', 'value', 'out')
+    )
+    # Sums over each head's share of the units, and back to all of them.
+    share = np.kron(np.eye(_NUM_HEADS), np.ones([size // _NUM_HEADS, 1]))
+    self._to_heads = tf.constant(share, tf.float32)
+    self._scale = (size // _NUM_HEADS) ** -0.5
+
+  def __call__(self, tokens: tf.Tensor) -> tf.Tensor:
+    """Returns tokens [N, S, H] after looking at one another.
+
+    Products of small matrices are taken as products of elements and one with a
+    constant matrix, which on a CPU is several times faster.
+    """
+    num_tokens, size = tf.shape(tokens)[1], tokens.shape[2]
+    x = blocks.standardize(tf.reshape(tokens, [-1, size]))
+    query, key, value = (
+      tf.reshape(layer(x, (self.affine,)), [-1, num_tokens, size])
+      for layer in (self.query, self.key, self.value)
+    )
+    products = query[:, :, None] * key[:, None]  # [N, S, S, H]
+    scores = tf.matmul(tf.reshape(products, [-1, size]), self._to_heads)
+    scores = tf.reshape(scores, [-1, num_tokens, num_tokens, _NUM_HEADS])
+    weights = tf.nn.softmax(self._scale * scores, 2)
+    weights = tf.matmul(
+      tf.reshape(weights, [-1, _NUM_HEADS]), self._to_heads, transpose_b=True
+    )
+    weights = tf.reshape(weights, [-1, num_tokens, num_tokens, size])
+    found = tf.reduce_sum(weights * value[:, None], 2)
+    found = self.out(tf.reshape(found, [-1, size]), ())
+    return tokens + tf.reshape(found, [-1, num_tokens, size])
+
+
+class Core(snt.Module):
+  """What an agent sees, step after step, to H numbers."""
+
+  def __init__(
+    self,
+    rng: np.random.Generator,
+    role: types.Role,
+    cfg: config.NetworkConfig,
+  ) -> None:
+    super().__init__(name='core')
+    size = cfg.hidden_size
+    self._activation = blocks.ACTIVATIONS[cfg.activation]
+    self.own = blocks.Folded(rng, role.own_size, size, name='own')
+    self.entity = {
+      kind: blocks.Folded(rng, role.own_size + own_size, size, name=kind)
+      for kind, own_size in role.entity_sizes.items()
+    }
+    self.attention = Attention(rng, size)
+    self.affine = blocks.Affine(size)
+    self.first = blocks.Folded(rng, size + role.own_size, size, 1.0, 'first')
+    self.second = blocks.Folded(rng, size, size, 1.0, 'second')
+    self.memory = gru.Gru(rng, size, size)
+
+  def __call__(
+    self, own: tf.Tensor, entities: Mapping[str, tf.Tensor], memory: tf.Tensor
+  ) -> tf.Tensor:
+    """Returns the memories after each step.
+
+    Args:
+      own: [L, N, F] of N agents.
+      entities: kind -> [L, N, m, F].
+      memory: [N, H] before the first step.
+
+    Returns:
+      [L, N, H].
+    """
+    steps = own.shape[0]
+    own = tf.reshape(own, [-1, own.shape[-1]])
+    tokens = self.attention(self._tokens(own, entities))
+    shape, size = tf.shape(tokens), tokens.shape[2]
+    tokens = blocks.standardize(tf.reshape(tokens, [-1, size]))
+    # The mean of what is scaled and shifted is the mean, scaled and shifted.
+    mean = self.affine(tf.reduce_mean(tf.reshape(tokens, shape), 1))
+    x = self._activation(self.first(tf.concat([mean, own], -1), ()))
+    x = self._activation(self.second(x, ()))
+    return self.memory(tf.reshape(x, [steps, -1, size]), memory)
+
+  def _tokens(
+    self, own: tf.Tensor, entities: Mapping[str, tf.Tensor]
+  ) -> tf.Tensor:
+    """Returns [N, S, H]: the agent itself, then all that it sees."""
+    tokens = [self._activation(self.own(own, ()))[:, None]]
+    for kind, layer in self.entity.items():
+      seen, num_slots = entities[kind], tf.shape(entities[kind])[-2]
+      seen_size = seen.shape[-1]
+      # What is seen comes first, then the agent's own: W [seen, own].
+      seen = tf.matmul(tf.reshape(seen, [-1, seen_size]), layer.w[:seen_size])
+      mine = tf.matmul(own, layer.w[seen_size:]) + layer.b
+      seen = tf.reshape(seen, [-1, num_slots, mine.shape[-1]])
+      tokens.append(self._activation(seen + mine[:, None]))
+    return tf.concat(tokens, 1)
+
+
+class Policy(snt.Module):
+  """What an agent sees to logits."""
+
+  def __init__(
+    self,
+    rng: np.random.Generator,
+    role: types.Role,
+    cfg: config.NetworkConfig,
+  ) -> None:
+    super().__init__(name='policy')
+    self.core = Core(rng, role, cfg)
+    self.logits = blocks.Folded(
+      rng, cfg.hidden_size, sum(role.num_actions), _ACTION_GAIN, 'logits'
+    )
+
+
+class Value(snt.Module):
+  """What an agent sees, and what it does not, to its value."""
+
+  def __init__(
+    self,
+    rng: np.random.Generator,
+    role: types.Role,
+    cfg: config.NetworkConfig,
+  ) -> None:
+    super().__init__(name='value')
+    self.core = Core(rng, role, cfg)
+    self.value = blocks.Folded(rng, cfg.hidden_size, 1, name='value')
+
+
+class PolicyValue(snt.Module):
+  """Both networks of the one role that there is."""
+
+  def __init__(
+    self, role: types.Role, cfg: config.NetworkConfig, seed: int
+  ) -> None:
+    """Creates all variables, so that nothing is created inside a graph."""
+    super().__init__(name='policy_value')
+    rng = np.random.default_rng(seed)
+    self.hidden_size = cfg.hidden_size
+    self._sizes = role.num_actions
+    self.policies = [Policy(rng, role, cfg)]
+    self.values = [Value(rng, role, cfg)]
+
+  def act(
+    self, own: tf.Tensor, entities: Mapping[str, tf.Tensor], memory: tf.Tensor
+  ) -> tuple[heads.Heads, tf.Tensor]:
+    """Returns what to do in one step, and the memory after it.
+
+    Args:
+      own: [B, n, F].
+      entities: kind -> [B, n, m, F].
+      memory: [B, n, H].
+
+    Returns:
+      The distribution of actions [B, n, heads], and memories [B, n, H].
+    """
+    [policy] = self.policies
+    seen = tf.nest.map_structure(lambda x: x[None], (own, entities))
+    hidden = _unroll(policy.core, *seen, memory)
+    return self._heads(hidden[0]), hidden[0]
+
+  def distributions(self, past: Remembered) -> tuple[heads.Heads]:
+    """Returns the distribution of the actions [B, L, n, heads] of each step."""
+    [policy] = self.policies
+    seen = _time_major((past.seen.own, past.seen.entities))
+    hidden = _unroll(policy.core, *seen, past.policy_memory)
+    return (self._heads(_time_major(hidden)),)
+
+  def value(self, past: Remembered) -> tuple[tf.Tensor]:
+    """Returns the value [B, L, n] of each step."""
+    seen = _time_major(past.seen)
+    return (_time_major(self.unroll_value(seen, past.value_memory)[0]),)
+
+  def unroll_value(
+    self, seen: Seen, memory: tf.Tensor
+  ) -> tuple[tf.Tensor, tf.Tensor]:
+    """Returns values [L, B, n] and the memories [L, B, n, H] after each step.
+
+    Args:
+      seen: [L, B, ...].
+      memory: [B, n, H] before the first step.
+    """
+    [value] = self.values
+    hidden = _unroll(value.core, seen.own_of_value, seen.entities, memory)
+    size = hidden.shape[-1]
+    found = value.value(tf.reshape(hidden, [-1, size]), ())
+    return tf.reshape(found, tf.shape(hidden)[:-1]), hidden
+
+  def _heads(self, hidden: tf.Tensor) -> heads.Heads:
+    [policy] = self.policies
+    logits = policy.logits(tf.reshape(hidden, [-1, hidden.shape[-1]]), ())
+    shape = tf.concat([tf.shape(hidden)[:-1], [logits.shape[-1]]], 0)
+    return heads.Heads(tf.reshape(logits, shape), self._sizes)
+
+
+def _unroll(
+  core: Core,
+  own: tf.Tensor,
+  entities: Mapping[str, tf.Tensor],
+  memory: tf.Tensor,
+) -> tf.Tensor:
+  """Returns [L, B, n, H]: memories after each step; see `Core`.
+
+  Args:
+    core: what looks and remembers.
+    own: [L, B, n, F].
+    entities: kind -> [L, B, n, m, F].
+    memory: [B, n, H].
+  """
+  steps, size = own.shape[0], memory.shape[-1]
+  own = tf.reshape(own, [steps, -1, own.shape[-1]])
+  entities = {
+    kind: tf.reshape(x, [steps, -1, tf.shape(x)[-2], x.shape[-1]])
+    for kind, x in entities.items()
+  }
+  hidden = core(own, entities, tf.reshape(memory, [-1, size]))
+  return tf.reshape(hidden, tf.concat([[steps], tf.shape(memory)], 0))
+
+
+def _time_major(tree: Any) -> Any:
+  """Returns tensors [L, B, ...] of [B, L, ...], or the other way round."""
+
+  def swap(x: tf.Tensor) -> tf.Tensor:
+    return tf.transpose(x, [1, 0, *range(2, x.shape.rank)])
+
+  return tf.nest.map_structure(swap, tree)
