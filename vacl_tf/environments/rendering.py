@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from absl import logging
 
-from vacl_tf.environments import base
+from vacl_tf.environments import shapes
 
 if TYPE_CHECKING:
   from PIL import Image
@@ -35,7 +35,7 @@ _INK = (60, 60, 60)
 _WALL = (205, 200, 190)
 
 
-def render(scene: base.Scene, width: int = 240) -> Frame:
+def render(scene: shapes.Scene, width: int = 240) -> Frame:
   """Returns a picture of one world with its caption below.
 
   Args:
@@ -139,7 +139,7 @@ def _draw_grid(picture: Image.Image, half_width: float) -> None:
 
 
 def _draw_slab(
-  picture: Image.Image, slab: base.Slab, half_width: float
+  picture: Image.Image, slab: shapes.Slab, half_width: float
 ) -> None:
   """Draws a filled rectangle."""
   from PIL import ImageDraw
@@ -152,7 +152,7 @@ def _draw_slab(
 
 
 def _draw_disc(
-  picture: Image.Image, disc: base.Disc, half_width: float
+  picture: Image.Image, disc: shapes.Disc, half_width: float
 ) -> None:
   """Draws a filled disc, or a ring tinted within."""
   from PIL import ImageDraw
