@@ -72,6 +72,19 @@ class RenderTest(parameterized.TestCase):
     for x, y in ((1.33, 0.55), (0.67, 0.55), (-0.95, 0.5), (0.95, -0.5)):
       self.assertGreater(min(_pixel(frame, x, y)), 220)  # Background.
 
+  def test_polygons_lie_between_rings_and_filled_discs(self):
+    corners = ((0.5, 0.5), (1.5, 0.5), (0.5, 1.5))
+    scene = _scene(
+      shapes.Disc((0.6, 0.6), 0.05, _RED),
+      shapes.Disc((0.8, 0.8), 0.6, _GREEN, is_filled=False),
+    )._replace(polygons=(shapes.Polygon(corners, _BLUE),))
+    frame = rendering.render(scene, _WIDTH)
+    self.assertEqual(_pixel(frame, 0.6, 0.6), _RED)
+    for x, y in ((0.75, 0.75), (0.53, 1.4), (1.4, 0.53)):
+      self.assertEqual(_pixel(frame, x, y), _BLUE)
+    for x, y in ((1.1, 1.1), (0.45, 0.8), (0.8, 0.45)):
+      self.assertGreater(min(_pixel(frame, x, y)), 180)
+
   def test_edges_are_smooth(self):
     frame = rendering.render(_scene(shapes.Disc((0.3, 0.3), 0.4, _RED)), _WIDTH)
     reds = frame[:_WIDTH, :, 1]

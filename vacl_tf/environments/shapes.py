@@ -23,6 +23,13 @@ class Slab(NamedTuple):
   high: tuple[float, float]
 
 
+class Polygon(NamedTuple):
+  """A filled thing with straight sides to draw; corners in metres."""
+
+  corners: tuple[tuple[float, float], ...]
+  colour: Colour
+
+
 class Scene(NamedTuple):
   """What a renderer needs to know of one world at one time."""
 
@@ -30,3 +37,4 @@ class Scene(NamedTuple):
   half_width: float  # Half the side of the square to show, metres.
   caption: str
   slabs: tuple[Slab, ...] = ()  # Walls, below everything else.
+  polygons: tuple[Polygon, ...] = ()  # Above rings, below filled discs.
