@@ -28,8 +28,16 @@ _EVERYONE = ('config', 'randomness', 'tracing', 'types')
 _MAY_IMPORT = {
   '': (),
   'environments': ('presets',),
-  'environments.hide_and_seek': ('environments.task_space',),
-  'environments.particle': ('environments.base', 'environments.task_space'),
+  'environments.hide_and_seek': (
+    'environments.rendering',
+    'environments.shapes',
+    'environments.task_space',
+  ),
+  'environments.particle': (
+    'environments.base',
+    'environments.shapes',
+    'environments.task_space',
+  ),
   'curriculum': ('environments.task_space',),
   'networks': (),
   'learning': (),
@@ -44,6 +52,7 @@ _MAY_IMPORT = {
   ),
   'testing': (
     'environments.base',
+    'environments.shapes',
     'environments.task_space',
     'curriculum.base',
   ),
