@@ -80,6 +80,12 @@ class PpoConfig:
     clip: bound on the probability ratio's distance from 1.
     value_clip: bound on the value's step away from the acting value.
     huber_delta: where the value loss turns linear.
+    center_rewards: whether rewards are counted from their mean over an
+      iteration. Where an episode has a fixed length and its end is foreseen
+      that changes no advantage, and spares the value to learn what is always
+      paid.
+    least_deviation: that advantages are divided by when they are normalised;
+      before anything is ever achieved they are nothing but errors of the value.
     entropy_cost: weight of the entropy bonus.
     value_cost: weight of the value loss.
     num_epochs: passes over the data of an iteration.
@@ -103,6 +109,8 @@ class PpoConfig:
   clip: float = 0.2
   value_clip: float = 0.2
   huber_delta: float = 10.0
+  center_rewards: bool = False
+  least_deviation: float = 0.0
   entropy_cost: float = 0.02
   value_cost: float = 1.0
   num_epochs: int = 1
@@ -405,6 +413,7 @@ _BOUNDS = {
   'ppo.clip': (1e-6, 1.0),
   'ppo.value_clip': (1e-6, _MANY),
   'ppo.huber_delta': (1e-6, _MANY),
+  'ppo.least_deviation': (0.0, _MANY),
   'ppo.entropy_cost': (0.0, _MANY),
   'ppo.value_cost': (0.0, _MANY),
   'ppo.num_epochs': (1, 1000),
