@@ -70,7 +70,15 @@ _DEFAULT_FOR: dict[str, dict[str, Any]] = {
   'lock_and_return': _HIDE_AND_SEEK
   | {'ppo.chunk_length': 30, 'ppo.num_minibatches': 6},
   'ramp_use': _HIDE_AND_SEEK
-  | {'ppo.chunk_length': 10, 'ppo.num_minibatches': 6},
+  | {
+    'ppo.chunk_length': 10,
+    'ppo.num_minibatches': 6,
+    # At first one step in 50 000 is rewarded. Without these two, errors of the
+    # value alone drive the policy into a corner before it has learned from any
+    # (0 of 9 iterations); with them tasks are solved after 0.3 M steps.
+    'ppo.center_rewards': True,
+    'ppo.least_deviation': 0.1,
+  },
 }
 # What differs, too, for massive populations.
 _DEFAULT_FOR_MANY = {
