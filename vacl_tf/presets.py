@@ -75,7 +75,7 @@ _DEFAULT_FOR: dict[str, dict[str, Any]] = {
     'ppo.num_minibatches': 6,
     # At first one step in 50 000 is rewarded. Without these two, errors of the
     # value alone drive the policy into a corner before it has learned from any
-    # (0 of 9 iterations); with them tasks are solved after 0.3 M steps.
+    #; with them tasks are solved after 0.3 M steps.
     'ppo.center_rewards': True,
     'ppo.least_deviation': 0.1,
   },
