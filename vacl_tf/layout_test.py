@@ -28,7 +28,10 @@ _EVERYONE = ('config', 'randomness', 'tracing', 'types')
 _MAY_IMPORT = {
   '': (),
   'environments': ('presets',),
-  'environments.hide_and_seek': ('environments.task_space',),
+  'environments.hide_and_seek': (
+    'environments.base',
+    'environments.task_space',
+  ),
   'environments.particle': ('environments.base', 'environments.task_space'),
   'curriculum': ('environments.task_space',),
   'networks': (),
