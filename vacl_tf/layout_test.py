@@ -29,6 +29,7 @@ _MAY_IMPORT = {
   '': (),
   'environments': ('presets',),
   'environments.hide_and_seek': (
+    'environments.base',
     'environments.rendering',
     'environments.shapes',
     'environments.task_space',

@@ -65,6 +65,22 @@ class Observation(NamedTuple):
 Observations = tuple[Observation, ...]
 
 
+class Seen(NamedTuple):
+  """What acting and judging are based on, where there is a memory."""
+
+  own: tf.Tensor  # [..., n, F] as the policy sees it.
+  own_of_value: tf.Tensor  # [..., n, F]
+  entities: Mapping[str, tf.Tensor]  # kind -> [..., n, m, F]
+
+
+class Remembered(NamedTuple):
+  """Consecutive steps, and the memories before the first of them."""
+
+  seen: Seen  # [B, L, ...]
+  policy_memory: tf.Tensor  # [B, n, H]
+  value_memory: tf.Tensor  # [B, n, H]
+
+
 class Trajectory(NamedTuple):
   """Whole episodes of equal length, begun together."""
 

@@ -7,21 +7,31 @@ memories that the networks had there when the episode was played; gradients go
 back to the beginning of a chunk (hide-and-seek sheet, section 7.2).
 """
 
+from typing import Protocol
+
 import tensorflow as tf
 
 from vacl_tf import config
 from vacl_tf import types
 from vacl_tf.learning import chunks
 from vacl_tf.learning import ppo
-from vacl_tf.networks import recurrent
+
+
+class Network(ppo.Network, Protocol):
+  """Policies and values that remember."""
+
+  hidden_size: int
+
+  def unroll_value(
+    self, seen: types.Seen, memory: tf.Tensor
+  ) -> tuple[tf.Tensor, tf.Tensor]:
+    """Returns the values of consecutive steps, and the memories after them."""
 
 
 class Learner(ppo.Learner):
   """A row of its samples is a chunk of an episode; leaves [rows, L, ...]."""
 
-  def __init__(
-    self, network: recurrent.PolicyValue, cfg: config.PpoConfig
-  ) -> None:
+  def __init__(self, network: Network, cfg: config.PpoConfig) -> None:
     super().__init__(network, cfg)
     self.steps_per_row = cfg.chunk_length
 
@@ -36,7 +46,7 @@ class Learner(ppo.Learner):
     """Returns samples with advantages and returns, and their sums.
 
     Args:
-      trajectory: whole episodes of B worlds, with states `recurrent.Seen` and
+      trajectory: whole episodes of B worlds, with states `types.Seen` and
         the policy's memories before them, [T, B, ...].
       size: [] int32 the worlds that count, a multiple of `block`.
       block: worlds that are looked at together.
@@ -44,14 +54,14 @@ class Learner(ppo.Learner):
       is_terminal: true; the last step of an episode ends the world.
 
     Returns:
-      Samples [T / L * B, L, ...] whose states are `recurrent.Remembered`, the
+      Samples [T / L * B, L, ...] whose states are `types.Remembered`, the
       world being the faster index, and their sums over the worlds that count.
     """
     seen, memory = observe(trajectory.state)
     assert is_terminal  # Otherwise the state after the end would be needed.
     values, value_memory = self._unroll(seen, size, block)
     values = tf.concat([values, tf.zeros_like(values[:1])], 0)
-    state = recurrent.Remembered(seen, memory, value_memory)
+    state = types.Remembered(seen, memory, value_memory)
     samples, sums = self._credited(
       trajectory._replace(state=state), (values,), size, is_terminal
     )
@@ -64,7 +74,7 @@ class Learner(ppo.Learner):
     return rows._replace(state=state), sums
 
   def _unroll(
-    self, seen: recurrent.Seen, size: tf.Tensor, block: int
+    self, seen: types.Seen, size: tf.Tensor, block: int
   ) -> tuple[tf.Tensor, tf.Tensor]:
     """Returns values [T, B, n], and the memories [T, B, n, H] before them.
 

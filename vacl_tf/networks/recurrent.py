@@ -9,7 +9,7 @@ has a shape that depends on the number of agents or entities.
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import sonnet as snt
@@ -23,22 +23,6 @@ from vacl_tf.networks import heads
 
 _NUM_HEADS = 4  # Of the attention; not those of the action.
 _ACTION_GAIN = 0.01  # Makes the first policy all but uniform.
-
-
-class Seen(NamedTuple):
-  """What acting and judging an agent's situation are based on."""
-
-  own: tf.Tensor  # [..., n, F] as the policy sees it.
-  own_of_value: tf.Tensor  # [..., n, F]
-  entities: Mapping[str, tf.Tensor]  # kind -> [..., n, m, F]
-
-
-class Remembered(NamedTuple):
-  """Consecutive steps, and the memories before the first of them."""
-
-  seen: Seen  # [B, L, ...]
-  policy_memory: tf.Tensor  # [B, n, H]
-  value_memory: tf.Tensor  # [B, n, H]
 
 
 class Attention(snt.Module):
@@ -206,20 +190,20 @@ class PolicyValue(snt.Module):
     hidden = _unroll(policy.core, *seen, memory)
     return self._heads(hidden[0]), hidden[0]
 
-  def distributions(self, past: Remembered) -> tuple[heads.Heads]:
+  def distributions(self, past: types.Remembered) -> tuple[heads.Heads]:
     """Returns the distribution of the actions [B, L, n, heads] of each step."""
     [policy] = self.policies
     seen = _time_major((past.seen.own, past.seen.entities))
     hidden = _unroll(policy.core, *seen, past.policy_memory)
     return (self._heads(_time_major(hidden)),)
 
-  def value(self, past: Remembered) -> tuple[tf.Tensor]:
+  def value(self, past: types.Remembered) -> tuple[tf.Tensor]:
     """Returns the value [B, L, n] of each step."""
     seen = _time_major(past.seen)
     return (_time_major(self.unroll_value(seen, past.value_memory)[0]),)
 
   def unroll_value(
-    self, seen: Seen, memory: tf.Tensor
+    self, seen: types.Seen, memory: tf.Tensor
   ) -> tuple[tf.Tensor, tf.Tensor]:
     """Returns values [L, B, n] and the memories [L, B, n, H] after each step.
 

@@ -114,7 +114,7 @@ def _take_turns(
 class Record(NamedTuple):
   """An episode of many worlds; arrays [T, rows, ...], see types.Trajectory."""
 
-  seen: recurrent.Seen
+  seen: types.Seen
   memory: np.ndarray  # [T, rows, n, H] of the policy, before each step.
   numbers: np.ndarray  # [T, rows, n, heads] that actions are drawn by.
   action: np.ndarray
@@ -195,7 +195,7 @@ class Explorer:
       return np.zeros([self._world.horizon, num_rows, *shape], dtype)
 
     return Record(
-      seen=recurrent.Seen(
+      seen=types.Seen(
         own=zeros(n, role.own_size),
         own_of_value=zeros(n, role.own_size),
         entities={

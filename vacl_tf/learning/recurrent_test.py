@@ -1,0 +1,344 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Chunks of tiny episodes, and updates on them against their definition."""
+
+import dataclasses
+import functools
+import types as python_types
+
+import numpy as np
+import tensorflow as tf
+from absl.testing import parameterized
+
+from vacl_tf import config
+from vacl_tf import randomness
+from vacl_tf import types
+from vacl_tf.learning import recurrent
+from vacl_tf.learning import update
+from vacl_tf.networks import recurrent as network_lib
+
+_STEPS, _WORLDS, _AGENTS, _HIDDEN = 6, 4, 2, 8
+_SIZES = (3, 2)  # Of the action's heads.
+_ROLE = types.Role('agent', _AGENTS, _SIZES, 3, {'things': 2})
+_SEED = randomness.root(3)
+_PLAIN = config.PpoConfig(
+  num_minibatches=1,
+  normalize_value=False,
+  max_gradient_norm=0.0,
+  chunk_length=_STEPS,
+)
+_WORLD = python_types.SimpleNamespace(
+  horizon=_STEPS,
+  is_terminal=True,
+  num_vectors=_AGENTS * 3,
+  observe=lambda state: state,
+)
+
+
+def _network() -> network_lib.PolicyValue:
+  cfg = config.NetworkConfig(hidden_size=_HIDDEN, activation='tanh')
+  network = network_lib.PolicyValue(_ROLE, cfg, 0)
+  # As it is initialised, the policy is all but uniform everywhere.
+  network.policies[0].logits.w.assign(100.0 * network.policies[0].logits.w)
+  return network
+
+
+def _normal(seed, *shape) -> tf.Tensor:
+  return tf.constant(np.random.default_rng(seed).normal(size=shape), tf.float32)
+
+
+def _at(tree, t):
+  return tf.nest.map_structure(lambda x: x[t], tree)
+
+
+@functools.cache  # No test changes it.
+def _trajectory(noise=0.2) -> types.Trajectory:
+  """Random sights, actions and rewards, under the policy of `_network`.
+
+  Args:
+    noise: how far log-probabilities are off, as if the policy had changed.
+  """
+  network, rng = _network(), np.random.default_rng(1)
+  leading = [_STEPS, _WORLDS, _AGENTS]
+  seen = types.Seen(
+    own=_normal(2, *leading, 3),
+    own_of_value=_normal(3, *leading, 3),
+    entities={'things': _normal(4, *leading, 2, 2)},
+  )
+  action = [rng.integers(0, size, leading) for size in _SIZES]
+  action = tf.constant(np.stack(action, -1), tf.int32)
+  memories, log_prob = [tf.zeros([_WORLDS, _AGENTS, _HIDDEN])], []
+  for t in range(_STEPS):
+    now = _at(seen, t)
+    distribution, memory = network.act(now.own, now.entities, memories[-1])
+    memories.append(memory)
+    log_prob.append(distribution.log_prob(action[t]))
+  reward = _normal(5, *leading)
+  return types.Trajectory(
+    state=(seen, tf.stack(memories[:-1])),
+    action=(action,),
+    log_prob=(tf.stack(log_prob) + noise * _normal(6, *leading),),
+    reward=(reward,),
+    bonus=(_normal(7, *leading),),
+    progress=tf.zeros([_STEPS, _WORLDS]),
+  )
+
+
+def _worlds(trajectory, chosen) -> types.Trajectory:
+  return tf.nest.map_structure(lambda x: x[:, chosen], trajectory)
+
+
+def _values(network, seen, length=_STEPS):
+  """Returns values and the memories before them, step by step, as lists.
+
+  Args:
+    network: whose single steps to make; autodiff goes through all of them.
+    seen: [T, B, ...].
+    length: after so many steps, what is remembered is a constant.
+  """
+  memory, memories, values = tf.zeros_like(seen.own[0, ..., :1]), [], []
+  memory = tf.tile(memory, [1, 1, _HIDDEN])
+  for t in range(_STEPS):
+    memory = memory if t % length else tf.stop_gradient(memory)
+    memories.append(memory)
+    now = tf.nest.map_structure(lambda x, t=t: x[t : t + 1], seen)
+    value, [memory] = network.unroll_value(now, memory)
+    values.append(value[0])
+  return values, memories
+
+
+def _credit(trajectory, values, cfg):
+  """Returns advantages and returns [T, B, n] of the definition."""
+  values = np.array([*values, np.zeros_like(values[0])])  # The end is the end.
+  reward = (trajectory.reward[0] + trajectory.bonus[0]).numpy()
+  advantage, later = np.zeros_like(reward), 0.0
+  for t in reversed(range(_STEPS)):
+    error = reward[t] + cfg.discount * values[t + 1] - values[t]
+    later = error + cfg.discount * cfg.trace_decay * later
+    advantage[t] = later
+  return advantage, advantage + values[:-1]
+
+
+def _literal_gradients(network, trajectory, cfg) -> list[tf.Tensor]:
+  """Of the loss on all episodes at once, one step of the networks at a time."""
+  seen, recorded = trajectory.state
+  advantage, target = _credit(trajectory, _values(network, seen)[0], cfg)
+  advantage = (advantage - np.mean(advantage)) / (np.std(advantage) + 1e-5)
+  memory = recorded[0]
+  with tf.GradientTape() as tape:
+    values, _ = _values(network, seen, cfg.chunk_length)
+    error = 0.5 * (tf.stack(values) - target) ** 2
+    loss = cfg.value_cost * tf.reduce_mean(error)
+    for t in range(_STEPS):
+      now = _at(seen, t)
+      memory = memory if t % cfg.chunk_length else recorded[t]
+      distribution, memory = network.act(now.own, now.entities, memory)
+      parts = tf.split(distribution.logits, _SIZES, -1)
+      log_probs = [tf.math.log_softmax(part) for part in parts]
+      log_prob = sum(
+        tf.gather(x, trajectory.action[0][t, ..., head], batch_dims=2)
+        for head, x in enumerate(log_probs)
+      )
+      entropy = -sum(tf.reduce_sum(tf.exp(x) * x, -1) for x in log_probs) / 2.0
+      ratio = tf.exp(log_prob - trajectory.log_prob[0][t])
+      bounded = tf.clip_by_value(ratio, 1.0 - cfg.clip, 1.0 + cfg.clip)
+      gain = tf.minimum(ratio * advantage[t], bounded * advantage[t])
+      gain = tf.reduce_mean(gain + cfg.entropy_cost * entropy)
+      loss -= gain / _STEPS
+  variables = [*network.policies[0].variables, *network.values[0].variables]
+  return tape.gradient(loss, variables)
+
+
+def _learn(trajectories, sizes, quantum=_WORLDS, **changes):
+  """Returns the first step's gradients, metrics and the learner."""
+  network = _network()
+  cfg = dataclasses.replace(_PLAIN, **changes)
+  learner = recurrent.Learner(network, cfg)
+  improve = update.Update(learner, [_WORLD] * len(sizes), quantum)
+  experiences = {
+    count: update.Experience(trajectory, tf.constant(size))
+    for count, (trajectory, size) in enumerate(
+      zip(trajectories, sizes, strict=True)
+    )
+  }
+  metrics = improve(experiences, _SEED)
+  # After one step the first moment is a tenth of the gradient.
+  gradients = [10.0 * m for x in learner.optimizers for m in x.m]
+  return gradients, metrics, learner
+
+
+def _prepare(trajectory, length, size=_WORLDS, block=_WORLDS):
+  cfg = dataclasses.replace(_PLAIN, chunk_length=length)
+  learner = recurrent.Learner(_network(), cfg)
+  return learner.prepare(
+    trajectory, tf.constant(size), block, _WORLD.observe, is_terminal=True
+  )
+
+
+class ChunksTest(parameterized.TestCase, tf.test.TestCase):
+  def assert_cut(self, found, whole, length):
+    """Checks that [rows, L, ...] are the steps of [T, B, ...]."""
+    self.assertLen(found, _WORLDS * _STEPS // length)
+    self.assertEqual(found.shape[1], length)
+    for t in range(_STEPS):
+      for b in range(_WORLDS):
+        row = t // length * _WORLDS + b
+        self.assertAllClose(found[row, t % length], whole[t][b], 1e-5, 1e-5)
+
+  @parameterized.parameters(2, _STEPS)
+  def test_every_step_is_where_it_belongs(self, length):
+    trajectory = _trajectory()
+    samples, _ = _prepare(trajectory, length)
+    seen, _ = trajectory.state
+    values, _ = _values(_network(), seen)
+    advantage, target = _credit(trajectory, values, _PLAIN)
+    for found, whole in (
+      (samples.state.seen.own, seen.own),
+      (samples.state.seen.own_of_value, seen.own_of_value),
+      (samples.state.seen.entities['things'], seen.entities['things']),
+      (samples.action[0], trajectory.action[0]),
+      (samples.log_prob[0], trajectory.log_prob[0]),
+      (samples.acting_value[0], values),
+      (samples.advantage[0], advantage),
+      (samples.returns[0], target),
+    ):
+      self.assert_cut(found, whole, length)
+
+  @parameterized.parameters(1, 2, _STEPS)
+  def test_chunks_begin_with_the_memories_of_the_roll_out(self, length):
+    trajectory = _trajectory()
+    seen, recorded = trajectory.state
+    state = _prepare(trajectory, length)[0].state
+    _, memories = _values(_network(), seen)
+    starts = range(0, _STEPS, length)
+    for found, whole in (
+      (state.policy_memory, recorded),
+      (state.value_memory, memories),
+    ):
+      expected = np.concatenate([whole[t] for t in starts])
+      self.assertAllClose(found, expected, 1e-5, 1e-5)
+      self.assertAllEqual(found[:_WORLDS], tf.zeros_like(found[:_WORLDS]))
+    if length < _STEPS:
+      self.assertGreater(np.std(state.value_memory[_WORLDS:]), 0.1)
+
+  def test_sums_are_of_the_worlds_that_count(self):
+    trajectory = _trajectory()
+    values, _ = _values(_network(), trajectory.state[0])
+    advantage, target = _credit(trajectory, values, _PLAIN)
+    for size in (2, _WORLDS):
+      _, sums = _prepare(trajectory, 3, size, block=2)
+      self.assertAllClose(sums.number, [_STEPS * size * _AGENTS])
+      for found, x in (
+        (sums.advantage, advantage),
+        (sums.square_advantage, advantage**2),
+        (sums.returns, target),
+        (sums.square_returns, target**2),
+        (sums.reward, trajectory.reward[0].numpy()),
+      ):
+        self.assertAllClose(found, [np.sum(x[:, :size])], 1e-4, 1e-4)
+
+
+class UpdateTest(parameterized.TestCase, tf.test.TestCase):
+  def assert_same_gradients(self, found, expected, scale=1.0):
+    self.assertGreater(float(tf.linalg.global_norm(expected)), 0.1)
+    for x, y in zip(found, expected, strict=True):
+      self.assertAllClose(x, scale * y, 1e-4, 2e-5)
+
+  @parameterized.parameters(1, 3, _STEPS)
+  def test_an_unchanged_policy_has_ratio_one_everywhere(self, length):
+    _, metrics, _ = _learn(
+      [_trajectory(noise=0.0)],
+      [_WORLDS],
+      chunk_length=length,
+      num_minibatches=2,
+      learning_rate=0.0,
+    )
+    self.assertAllClose(metrics['kl'], 0.0, atol=1e-6)
+    self.assertAllEqual(metrics['clip_fraction'], 0.0)
+    # The mean of normalised advantages, as all ratios are 1.
+    self.assertAllClose(metrics['policy_loss'], 0.0, atol=1e-5)
+
+  def test_the_ratio_would_tell_lost_memories(self):
+    # Else the test above could not fail.
+    trajectory = _trajectory(noise=0.0)
+    seen, memory = trajectory.state
+    forgetful = trajectory._replace(state=(seen, tf.zeros_like(memory)))
+    _, metrics, _ = _learn([forgetful], [_WORLDS], chunk_length=2)
+    self.assertGreater(metrics['kl'], 1e-3)
+    self.assertGreater(metrics['clip_fraction'], 0.02)
+
+  @parameterized.parameters(2, _STEPS)
+  def test_gradient_equals_the_literal_one(self, length):
+    cfg = dataclasses.replace(_PLAIN, chunk_length=length)
+    literal = _literal_gradients(_network(), _trajectory(), cfg)
+    found, metrics, _ = _learn([_trajectory()], [_WORLDS], chunk_length=length)
+    self.assert_same_gradients(found, literal)
+    self.assertGreater(metrics['clip_fraction'], 0.1)
+
+  def test_how_far_gradients_go_back_matters(self):
+    # Else the test above could not fail.
+    whole, half = (
+      _learn([_trajectory()], [_WORLDS], chunk_length=length)[0]
+      for length in (_STEPS, 2)
+    )
+    pairs = zip(whole, half, strict=True)
+    difference = tf.linalg.global_norm([x - y for x, y in pairs])
+    self.assertGreater(difference, 0.02 * tf.linalg.global_norm(whole))
+
+  def test_rows_that_are_worked_on_together_change_nothing(self):
+    whole, _, _ = _learn([_trajectory()], [_WORLDS], chunk_length=2)
+    found, _, _ = _learn(
+      [_trajectory()], [_WORLDS], 2, chunk_length=2, chunk_vectors=1
+    )
+    self.assert_same_gradients(found, whole)
+
+  def test_worlds_beyond_the_size_have_no_influence(self):
+    counts = tf.range(_WORLDS) < 2
+
+    def spoil(x):
+      mask = tf.reshape(counts, [1, -1] + [1] * (x.shape.rank - 2))
+      return tf.where(mask, x, tf.cast(5, x.dtype) * x + tf.ones_like(x))
+
+    spoilt = tf.nest.map_structure(spoil, _trajectory())
+    spoilt = spoilt._replace(action=_trajectory().action)
+    found, metrics, _ = _learn([spoilt], [2], 2, chunk_length=3)
+    few = _worlds(_trajectory(), slice(0, 2))
+    expected, few_metrics, _ = _learn([few], [2], 2, chunk_length=3)
+    self.assert_same_gradients(found, expected)
+    self.assertAllClose(metrics, few_metrics, 1e-4, 1e-5)
+
+  def test_two_counts_weigh_by_their_worlds(self):
+    literal = _literal_gradients(_network(), _trajectory(), _PLAIN)
+    parts = [
+      _worlds(_trajectory(), slice(*bounds)) for bounds in ((0, 1), (1, 4))
+    ]
+    found, _, _ = _learn(parts, [1, 3], quantum=1)
+    self.assert_same_gradients(found, literal)
+
+  def test_steps_towards_the_rewarded_make_it_likelier(self):
+    # Fails if the sign of the advantage is flipped.
+    trajectory = _trajectory(noise=0.0)
+    is_last = tf.cast(trajectory.action[0][..., 0] == 2, tf.float32)
+    trajectory = trajectory._replace(
+      reward=(is_last,), bonus=(tf.zeros_like(is_last),)
+    )
+    _, _, learner = _learn(
+      [trajectory], [_WORLDS], chunk_length=3, discount=0.0, num_epochs=5
+    )
+    seen, _ = trajectory.state
+
+    def likelihood(network):
+      memory, found = tf.zeros([_WORLDS, _AGENTS, _HIDDEN]), []
+      for t in range(_STEPS):
+        now = _at(seen, t)
+        distribution, memory = network.act(now.own, now.entities, memory)
+        found.append(tf.nn.softmax(distribution.logits[..., :3])[..., 2])
+      return np.mean(found)
+
+    self.assertGreater(
+      likelihood(learner._network), likelihood(_network()) + 0.005
+    )
+
+
+if __name__ == '__main__':
+  tf.test.main()
