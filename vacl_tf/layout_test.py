@@ -24,7 +24,7 @@ _MAX_FUNCTION_LINES = 60
 
 # By package: what its modules may import of ours, besides the package itself
 # and what everyone may. A name stands for all below it too.
-_EVERYONE = ('config', 'randomness', 'tracing', 'types')
+_EVERYONE = ('bounds', 'config', 'randomness', 'tracing', 'types')
 _MAY_IMPORT = {
   '': (),
   'environments': ('presets',),
