@@ -78,6 +78,7 @@ _DEFAULT_FOR: dict[str, dict[str, Any]] = {
     #; with them tasks are solved after 0.3 M steps.
     'ppo.center_rewards': True,
     'ppo.least_deviation': 0.1,
+    'curriculum.noise': 3.0,  # [code]; the room is 30 cells wide.
   },
 }
 # What differs, too, for massive populations.
