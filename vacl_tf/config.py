@@ -37,11 +37,14 @@ class NetworkConfig:
     activation: of the blocks.
     attention_gain: of the orthogonal attention matrices at the start; scores
       then have a deviation of attention_gain * sqrt(H).
+    frame: whose axes an agent sees its world in: the room's, or, where the room
+      is a square, those in which it is itself in a certain octant of it.
   """
 
   hidden_size: int = 64
   activation: Literal['relu', 'tanh'] = 'relu'
   attention_gain: float = 0.125
+  frame: Literal['room', 'own'] = 'room'
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -22,6 +22,7 @@ _COUNTS = {
   'speaker_listener': (2, 2),
 }
 NAMES = tuple(_COUNTS)
+_SQUARE = ('simple_spread', 'push_ball')  # Turned, they are the same.
 
 
 def load(
@@ -63,6 +64,11 @@ def load_all(cfg: config.Config) -> 'tuple[base.Environment, ...]':
     ValueError: there is no such environment, or not with one of the counts.
   """
   world = cfg.environment
+  if cfg.network.frame == 'own' and world.name not in _SQUARE:
+    raise ValueError(
+      f'config.network.frame=own is of no use in {world.name}, which is no '
+      'open square; allowed there: room'
+    )
   envs = []
   for count in config.entity_counts(cfg):
     if len(count) > 1:
