@@ -54,7 +54,9 @@ class PpoConfig:
   Attributes:
     learning_rate: of both Adams, at first.
     annealed_after: environment steps T; after t > T of them learning rate and
-      entropy bonus are T / t as large as at first. 0: they always stay so.
+      entropy bonus are (T / t) ** annealing_power as large as at first. 0: they
+      always stay so.
+    annealing_power: how steeply they fall.
     adam_epsilon: of both Adams.
     discount: gamma.
     trace_decay: lambda of generalized advantage estimation.
@@ -76,6 +78,7 @@ class PpoConfig:
 
   learning_rate: float = 7e-4
   annealed_after: int = 0
+  annealing_power: float = 1.0
   adam_epsilon: float = 1e-5
   discount: float = 0.99
   trace_decay: float = 0.95
@@ -365,6 +368,7 @@ _BOUNDS = {
   'network.attention_gain': (0.0, 1000.0),
   'ppo.learning_rate': (0.0, 1.0),
   'ppo.annealed_after': (0, _MANY),
+  'ppo.annealing_power': (0.0, 100.0),
   'ppo.adam_epsilon': (1e-12, 1.0),
   'ppo.discount': (0.0, 1.0),
   'ppo.trace_decay': (0.0, 1.0),
