@@ -14,6 +14,7 @@ _BOUNDS = {
   'network.attention_gain': (0.0, 1000.0),
   'ppo.learning_rate': (0.0, 1.0),
   'ppo.annealed_after': (0, _MANY),
+  'ppo.annealing_power': (0.0, 100.0),
   'ppo.adam_epsilon': (1e-12, 1.0),
   'ppo.discount': (0.0, 1.0),
   'ppo.trace_decay': (0.0, 1.0),

@@ -61,11 +61,14 @@ class NetworkConfig:
     activation: of the blocks.
     attention_gain: of the orthogonal attention matrices at the start; scores
       then have a deviation of attention_gain * sqrt(H).
+    frame: whose axes an agent sees its world in: the room's, or, where the room
+      is a square, those in which it is itself in a certain octant of it.
   """
 
   hidden_size: int = 64
   activation: Literal['relu', 'tanh'] = 'relu'
   attention_gain: float = 0.125
+  frame: Literal['room', 'own'] = 'room'
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -75,7 +78,9 @@ class PpoConfig:
   Attributes:
     learning_rate: of both Adams, at first.
     annealed_after: environment steps T; after t > T of them learning rate and
-      entropy bonus are T / t as large as at first. 0: they always stay so.
+      entropy bonus are (T / t) ** annealing_power as large as at first. 0: they
+      always stay so.
+    annealing_power: how steeply they fall.
     adam_epsilon: of both Adams.
     discount: gamma.
     trace_decay: lambda of generalized advantage estimation.
@@ -105,6 +110,7 @@ class PpoConfig:
 
   learning_rate: float = 7e-4
   annealed_after: int = 0
+  annealing_power: float = 1.0
   adam_epsilon: float = 1e-5
   discount: float = 0.99
   trace_decay: float = 0.95

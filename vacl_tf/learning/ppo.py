@@ -138,6 +138,7 @@ class Learner(tf.Module):
     """
     cfg = self.config
     decay = max(env_steps / (cfg.annealed_after or math.inf), 1.0)
+    decay **= cfg.annealing_power
     self.learning_rate.assign(cfg.learning_rate / decay)
     self.entropy_cost.assign(cfg.entropy_cost / decay)
 

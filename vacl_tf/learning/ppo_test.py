@@ -180,9 +180,15 @@ class UpdateTest(_Case):
     self.assertLen(seen, 6)
     self.assertAllEqual([x.step for x in learner.optimizers], [6, 6])
 
-  @parameterized.parameters((0, 1.0), (100, 3.0), (400, 1.0))
-  def test_rate_and_bonus_are_annealed_by_steps_made(self, steps, divisor):
-    cfg = dataclasses.replace(_PLAIN, annealed_after=steps)
+  @parameterized.parameters(
+    (0, 1.0, 1.0), (100, 1.0, 3.0), (100, 2.0, 9.0), (400, 1.0, 1.0)
+  )
+  def test_rate_and_bonus_are_annealed_by_steps_made(
+    self, steps, power, divisor
+  ):
+    cfg = dataclasses.replace(
+      _PLAIN, annealed_after=steps, annealing_power=power
+    )
     learner = ppo.Learner(_network(), cfg)
     for env_steps, by in ((300, divisor), (0, 1.0)):
       learner.anneal(env_steps)
