@@ -12,6 +12,8 @@ import typing
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
+NUM_PARTS = 10  # Of a batch that mixes entity counts.
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class EnvironmentConfig:
@@ -59,11 +61,14 @@ class NetworkConfig:
     activation: of the blocks.
     attention_gain: of the orthogonal attention matrices at the start; scores
       then have a deviation of attention_gain * sqrt(H).
+    frame: whose axes an agent sees its world in: the room's, or, where the room
+      is a square, those in which it is itself in a certain octant of it.
   """
 
   hidden_size: int = 64
   activation: Literal['relu', 'tanh'] = 'relu'
   attention_gain: float = 0.125
+  frame: Literal['room', 'own'] = 'room'
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -73,13 +78,21 @@ class PpoConfig:
   Attributes:
     learning_rate: of both Adams, at first.
     annealed_after: environment steps T; after t > T of them learning rate and
-      entropy bonus are T / t as large as at first. 0: they always stay so.
+      entropy bonus are (T / t) ** annealing_power as large as at first. 0: they
+      always stay so.
+    annealing_power: how steeply they fall.
     adam_epsilon: of both Adams.
     discount: gamma.
     trace_decay: lambda of generalized advantage estimation.
     clip: bound on the probability ratio's distance from 1.
     value_clip: bound on the value's step away from the acting value.
     huber_delta: where the value loss turns linear.
+    center_rewards: whether rewards are counted from their mean over an
+      iteration. Where an episode has a fixed length and its end is foreseen
+      that changes no advantage, and spares the value to learn what is always
+      paid.
+    least_deviation: that advantages are divided by when they are normalised;
+      before anything is ever achieved they are nothing but errors of the value.
     entropy_cost: weight of the entropy bonus.
     value_cost: weight of the value loss.
     num_epochs: passes over the data of an iteration.
@@ -97,12 +110,15 @@ class PpoConfig:
 
   learning_rate: float = 7e-4
   annealed_after: int = 0
+  annealing_power: float = 1.0
   adam_epsilon: float = 1e-5
   discount: float = 0.99
   trace_decay: float = 0.95
   clip: float = 0.2
   value_clip: float = 0.2
   huber_delta: float = 10.0
+  center_rewards: bool = False
+  least_deviation: float = 0.0
   entropy_cost: float = 0.02
   value_cost: float = 1.0
   num_epochs: int = 1
@@ -346,95 +362,6 @@ def differences(one: Any, other: Any) -> list[str]:
     for name, value in leaves(one).items()
     if value != theirs[name]
   ]
-
-
-def check(cfg: Config) -> None:
-  """Raises ValueError, naming field, value and what is allowed."""
-  for name, value in leaves(cfg).items():
-    allowed = choices(cfg, name)
-    if allowed and value not in allowed:
-      raise ValueError(unknown(f'config.{name}', value, allowed))
-  for name, (low, high) in _BOUNDS.items():
-    value = leaves(cfg)[name]
-    if not low <= value <= high:
-      raise ValueError(
-        f'config.{name}={value} is out of range; allowed: {low} to {high}'
-      )
-  num_tasks = cfg.training.num_tasks
-  if len(entity_counts(cfg)) > 1:  # Each share of them is a multiple of these.
-    if num_tasks % NUM_PARTS:
-      raise ValueError(
-        f'config.training.num_tasks={num_tasks} is not a multiple of '
-        f'{NUM_PARTS}, which entity progression needs'
-      )
-    num_tasks //= NUM_PARTS
-  chunk_length, horizon = cfg.ppo.chunk_length, cfg.environment.horizon
-  if horizon % chunk_length:
-    raise ValueError(
-      f'config.ppo.chunk_length={chunk_length} does not divide the horizon, '
-      f'{horizon}'
-    )
-  rows = num_tasks * horizon // chunk_length
-  if rows % cfg.ppo.num_minibatches:
-    raise ValueError(
-      f'config.ppo.num_minibatches={cfg.ppo.num_minibatches} does not divide '
-      f'{rows} samples (horizon times the {num_tasks} tasks that an iteration '
-      f'is measured in, by chunks of {chunk_length})'
-    )
-  if cfg.curriculum.num_easy_tasks > cfg.curriculum.capacity:
-    raise ValueError(
-      f'config.curriculum.num_easy_tasks={cfg.curriculum.num_easy_tasks} is '
-      f'above the capacity, {cfg.curriculum.capacity}'
-    )
-
-
-NUM_PARTS = 10  # Of a batch that mixes entity counts.
-_MANY = 10**9
-_BOUNDS = {
-  'seed': (0, 2**31 - 1),
-  'environment.horizon': (1, 10_000),
-  'hide_and_seek.reward_scale': (1e-6, _MANY),
-  'hide_and_seek.reach': (1e-6, 1.0),
-  'network.hidden_size': (1, 4096),
-  'network.attention_gain': (0.0, 1000.0),
-  'ppo.learning_rate': (0.0, 1.0),
-  'ppo.annealed_after': (0, _MANY),
-  'ppo.adam_epsilon': (1e-12, 1.0),
-  'ppo.discount': (0.0, 1.0),
-  'ppo.trace_decay': (0.0, 1.0),
-  'ppo.clip': (1e-6, 1.0),
-  'ppo.value_clip': (1e-6, _MANY),
-  'ppo.huber_delta': (1e-6, _MANY),
-  'ppo.entropy_cost': (0.0, _MANY),
-  'ppo.value_cost': (0.0, _MANY),
-  'ppo.num_epochs': (1, 1000),
-  'ppo.num_minibatches': (1, _MANY),
-  'ppo.chunk_length': (1, 10_000),
-  'ppo.gradient_scale': (1e-6, _MANY),
-  'ppo.max_gradient_norm': (0.0, _MANY),
-  'ppo.value_decay': (0.0, 0.999999),
-  'ppo.chunk_vectors': (1, _MANY),
-  'curriculum.capacity': (1, 1_000_000),
-  'curriculum.num_easy_tasks': (1, 1_000_000),
-  'curriculum.solved_fraction': (0.0, 1.0),
-  'curriculum.target_share': (0.0, 1.0),
-  'curriculum.solved_value': (0.0, 1.0),
-  'curriculum.dropped_value': (0.0, 1.0),
-  'curriculum.num_children': (1, 1_000_000),
-  'curriculum.max_children_per_seed': (0, 1_000_000),
-  'curriculum.step_size': (0.0, _MANY),
-  'curriculum.noise': (0.0, _MANY),
-  'curriculum.noisy_share': (0.0, 1.0),
-  'curriculum.bandwidth': (1e-9, _MANY),
-  'curriculum.max_redraws': (1, 100_000),
-  'curriculum.num_neighbours': (1, 1000),
-  'progression.switch_coverage': (0.0, 1.0),
-  'progression.mixing_step': (0.1, 1.0),
-  'progression.mixing_interval': (1, 1_000_000),
-  'training.num_tasks': (1, 1_000_000),
-  'training.num_rollouts': (1, 1000),
-  'training.num_evaluation_tasks': (1, 1_000_000),
-}
 
 
 def unknown(what: str, given: Any, allowed: Iterable[str]) -> str:

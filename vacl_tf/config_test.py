@@ -7,6 +7,7 @@ import dataclasses
 from absl.testing import absltest
 from absl.testing import parameterized
 
+from vacl_tf import bounds
 from vacl_tf import config
 from vacl_tf import presets
 
@@ -42,7 +43,7 @@ class ConfigTest(parameterized.TestCase):
   )
   def test_a_bad_value_is_named_with_the_remedy(self, values, message):
     with self.assertRaisesRegex(ValueError, message):
-      config.check(config.replace(config.Config(), values))
+      bounds.check(config.replace(config.Config(), values))
 
   def test_every_number_has_bounds(self):
     numbers = {
@@ -52,7 +53,7 @@ class ConfigTest(parameterized.TestCase):
     }
     # The environment knows its own.
     free = {'environment.num_agents', 'environment.num_boxes'}
-    self.assertEqual(numbers - set(config._BOUNDS), free)
+    self.assertEqual(numbers - set(bounds._BOUNDS), free)
 
   def test_configs_are_frozen(self):
     with self.assertRaises(dataclasses.FrozenInstanceError):

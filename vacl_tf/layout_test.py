@@ -24,15 +24,21 @@ _MAX_FUNCTION_LINES = 60
 
 # By package: what its modules may import of ours, besides the package itself
 # and what everyone may. A name stands for all below it too.
-_EVERYONE = ('config', 'randomness', 'tracing', 'types')
+_EVERYONE = ('bounds', 'config', 'randomness', 'tracing', 'types')
 _MAY_IMPORT = {
   '': (),
   'environments': ('presets',),
   'environments.hide_and_seek': (
     'environments.base',
+    'environments.rendering',
+    'environments.shapes',
     'environments.task_space',
   ),
-  'environments.particle': ('environments.base', 'environments.task_space'),
+  'environments.particle': (
+    'environments.base',
+    'environments.shapes',
+    'environments.task_space',
+  ),
   'curriculum': ('environments.task_space',),
   'networks': (),
   'learning': (),
@@ -47,6 +53,7 @@ _MAY_IMPORT = {
   ),
   'testing': (
     'environments.base',
+    'environments.shapes',
     'environments.task_space',
     'curriculum.base',
   ),

@@ -7,7 +7,7 @@ import itertools
 from absl.testing import absltest
 from absl.testing import parameterized
 
-from vacl_tf import config
+from vacl_tf import bounds
 from vacl_tf import presets
 
 _ALL = tuple(itertools.product(presets.WORLDS, presets.NAMES))
@@ -57,7 +57,7 @@ class PresetsTest(parameterized.TestCase):
   @parameterized.parameters(*_ALL)
   def test_presets_pass_their_own_check(self, env, preset):
     cfg = presets.make(env=env, preset=preset)
-    config.check(cfg)
+    bounds.check(cfg)
     self.assertEqual(cfg.environment.name, env)
     self.assertEqual(cfg.preset, preset)
 

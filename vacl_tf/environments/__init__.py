@@ -24,6 +24,7 @@ _COUNTS = {
 }
 IN_GRAPH = tuple(_COUNTS)  # What TensorFlow simulates; `base.Environment`s.
 NAMES = (*IN_GRAPH, *hide_and_seek.NAMES)
+_SQUARE = ('simple_spread', 'push_ball')  # Turned, they are the same.
 
 
 def load(
@@ -74,11 +75,7 @@ def load_all(cfg: config.Config) -> 'tuple[base.World, ...]':
     ValueError: there is no such environment, or not with one of the counts.
   """
   world = cfg.environment
-  if cfg.ppo.chunk_length > 1 and world.name in IN_GRAPH:
-    raise ValueError(
-      f'config.ppo.chunk_length={cfg.ppo.chunk_length}: policies of '
-      f'{world.name} have no memory; allowed: 1'
-    )
+  _check_network(cfg)
   counts = [(world.num_agents, world.num_boxes)]
   if cfg.progression.entity_counts:
     path = config.entity_counts(cfg)
@@ -87,6 +84,21 @@ def load_all(cfg: config.Config) -> 'tuple[base.World, ...]':
     load(world.name, num_agents, world.horizon, num_boxes, cfg.hide_and_seek)
     for num_agents, num_boxes in counts
   )
+
+
+def _check_network(cfg: config.Config) -> None:
+  """Raises ValueError if the world has no use for such a policy."""
+  name = cfg.environment.name
+  if cfg.ppo.chunk_length > 1 and name in IN_GRAPH:
+    raise ValueError(
+      f'config.ppo.chunk_length={cfg.ppo.chunk_length}: policies of {name} '
+      'have no memory; allowed: 1'
+    )
+  if cfg.network.frame == 'own' and name not in _SQUARE:
+    raise ValueError(
+      f'config.network.frame=own is of no use in {name}, which is no open '
+      'square; allowed there: room'
+    )
 
 
 def _agents_and_boxes(name: str, count: tuple[int, ...]) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from dm_env import test_utils
 from vacl_tf import environments
 from vacl_tf import types
 from vacl_tf.environments import adapters
-from vacl_tf.environments import base
+from vacl_tf.environments import shapes
 from vacl_tf.environments.particle import spread
 from vacl_tf.testing import particle_oracle as oracle
 
@@ -101,11 +101,11 @@ class DmEnvTest(tf.test.TestCase, parameterized.TestCase):
 
   def test_specs(self):
     view = adapters.DmEnv(_spread(num_agents=3))
-    shapes = {'own': (3, 4), 'agents': (3, 2, 2), 'landmarks': (3, 3, 3)}
+    expected = {'own': (3, 4), 'agents': (3, 2, 2), 'landmarks': (3, 3, 3)}
     for name, spec in view.observation_spec().items():
-      self.assertEqual(spec.shape, shapes.pop(name))
+      self.assertEqual(spec.shape, expected.pop(name))
       self.assertEqual(spec.dtype, np.float32)
-    self.assertEmpty(shapes)
+    self.assertEmpty(expected)
     action = view.action_spec()
     self.assertIsInstance(action, specs.BoundedArray)
     self.assertEqual((action.shape, action.dtype), ((3,), np.int32))
@@ -192,10 +192,10 @@ class DmEnvTest(tf.test.TestCase, parameterized.TestCase):
 
   def test_roles_that_differ_in_what_they_see_and_do(self):
     view = adapters.DmEnv(_speaker_listener())
-    shapes = {
+    found = {
       name: spec.shape for name, spec in view.observation_spec().items()
     }
-    self.assertEqual(shapes, {'speaker/own': (1, 3), 'listener/own': (1, 11)})
+    self.assertEqual(found, {'speaker/own': (1, 3), 'listener/own': (1, 11)})
     action = view.action_spec()
     self.assertEqual(action['speaker'].maximum, 2)
     self.assertEqual(action['listener'].maximum, 4)
@@ -212,7 +212,7 @@ class DmEnvTest(tf.test.TestCase, parameterized.TestCase):
     self.assertIsNone(view.state)
     view.reset()
     (scene,) = env.draw(view.state)
-    self.assertIsInstance(scene, base.Scene)
+    self.assertIsInstance(scene, shapes.Scene)
 
 
 class TasksTest(tf.test.TestCase, parameterized.TestCase):

@@ -3,38 +3,13 @@
 """The contract of a batched environment that runs inside a TF graph."""
 
 import abc
-from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
 
 from vacl_tf import types
+from vacl_tf.environments import shapes
 from vacl_tf.environments import task_space
-
-
-class Disc(NamedTuple):
-  """A round thing to draw; centre and radius in metres."""
-
-  centre: tuple[float, float]
-  radius: float
-  colour: tuple[int, int, int]
-  is_filled: bool = True
-
-
-class Slab(NamedTuple):
-  """A rectangle to draw; corners in metres."""
-
-  low: tuple[float, float]
-  high: tuple[float, float]
-
-
-class Scene(NamedTuple):
-  """What a renderer needs to know of one world at one time."""
-
-  discs: list[Disc]
-  half_width: float  # Half the side of the square to show, metres.
-  caption: str
-  slabs: tuple[Slab, ...] = ()  # Walls, below everything else.
 
 
 class World(abc.ABC):
@@ -100,7 +75,7 @@ class Environment(World):
     """Returns [B] in [0, 1]: coverage or success; what V averages."""
 
   @abc.abstractmethod
-  def draw(self, state: types.State) -> list[Scene]:
+  def draw(self, state: types.State) -> list[shapes.Scene]:
     """Returns what to draw of each of the B worlds."""
 
 

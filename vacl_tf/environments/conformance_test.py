@@ -9,7 +9,9 @@ import numpy as np
 import tensorflow as tf
 from absl.testing import parameterized
 
+from vacl_tf import config
 from vacl_tf import environments
+from vacl_tf import presets
 from vacl_tf import randomness
 from vacl_tf.environments import base
 from vacl_tf.testing import fakes
@@ -231,6 +233,12 @@ class LoadTest(tf.test.TestCase, parameterized.TestCase):
   def test_the_only_possible_number_of_agents_is_named(self, given):
     with self.assertRaisesRegex(ValueError, f'={given} .*; allowed: 2$'):
       environments.load('speaker_listener', num_agents=given)
+
+  @parameterized.parameters('hard_spread', 'speaker_listener')
+  def test_what_is_no_open_square_has_one_frame(self, name):
+    cfg = config.replace(presets.make(env=name), {'network.frame': 'own'})
+    with self.assertRaisesRegex(ValueError, f'own.*{name}.*allowed.*: room'):
+      environments.load_all(cfg)
 
 
 if __name__ == '__main__':

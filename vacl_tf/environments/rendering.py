@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from absl import logging
 
-from vacl_tf.environments import base
+from vacl_tf.environments import shapes
 
 if TYPE_CHECKING:
   from PIL import Image
@@ -28,34 +28,53 @@ _GAP_SHARE = 0.05  # About tiles, of the width.
 _TINT = 0.18  # How much of its colour fills a ring.
 _GIF_COLOURS = 64
 _PALETTE_FRAMES = 16  # Frames that a gif's palette is made from.
-_BACKGROUND = (250, 250, 248)
+BACKGROUND = (250, 250, 248)
 _GRID = (234, 234, 230)  # Lines one metre apart.
 _BORDER = (190, 190, 186)
 _INK = (60, 60, 60)
 _WALL = (205, 200, 190)
 
 
-def render(scene: base.Scene, width: int = 240) -> Frame:
+def render(scene: shapes.Scene, width: int = 240) -> Frame:
   """Returns a picture of one world with its caption below.
 
   Args:
-    scene: what to draw; x grows to the right, y upwards. Slabs lie below rings
-      and these below filled discs, which otherwise cover one another in the
-      order given.
+    scene: what to draw; x grows to the right, y upwards. From below: slabs,
+      rings, polygons, filled discs, each in the order given.
     width: of the picture in pixels; the caption adds 9 % to its height.
   """
   from PIL import Image
 
   side = _SUPERSAMPLING * width
-  large = Image.new('RGB', (side, side), _BACKGROUND)
+  large = Image.new('RGB', (side, side), BACKGROUND)
   _draw_grid(large, scene.half_width)
   for slab in scene.slabs:
     _draw_slab(large, slab, scene.half_width)
-  for disc in sorted(scene.discs, key=lambda disc: disc.is_filled):
-    _draw_disc(large, disc, scene.half_width)
+  for disc in scene.discs:
+    if not disc.is_filled:
+      _draw_disc(large, disc, scene.half_width)
+  for polygon in scene.polygons:
+    _draw_polygon(large, polygon, scene.half_width)
+  for disc in scene.discs:
+    if disc.is_filled:
+      _draw_disc(large, disc, scene.half_width)
   picture = large.resize((width, width), Image.Resampling.BOX)
-  caption = _caption(scene.caption, width)
-  return np.concatenate([np.asarray(picture), caption])
+  return with_caption(np.asarray(picture), scene.caption)
+
+
+def with_caption(picture: Frame, text: str) -> Frame:
+  """Returns a picture with a line of text in the middle of a strip below."""
+  from PIL import Image
+  from PIL import ImageDraw
+  from PIL import ImageFont
+
+  width = picture.shape[1]
+  height = max(12, round(width * _CAPTION_SHARE))
+  strip = Image.new('RGB', (width, height), BACKGROUND)
+  draw = ImageDraw.Draw(strip)
+  font = ImageFont.load_default(size=_FONT_SHARE * height)
+  draw.text((width / 2, height / 2), text, _INK, font, anchor='mm')
+  return np.concatenate([picture, np.asarray(strip)])
 
 
 def tile(frames: Sequence[Frame], num_columns: int | None = None) -> Frame:
@@ -72,7 +91,7 @@ def tile(frames: Sequence[Frame], num_columns: int | None = None) -> Frame:
   height, width, _ = frames[0].shape
   gap = round(width * _GAP_SHARE)
   size = [num_rows * (height + gap) + gap, num_columns * (width + gap) + gap]
-  whole = np.full([*size, 3], _BACKGROUND, np.uint8)
+  whole = np.full([*size, 3], BACKGROUND, np.uint8)
   for index, frame in enumerate(frames):
     row, column = divmod(index, num_columns)
     top, left = gap + row * (height + gap), gap + column * (width + gap)
@@ -139,7 +158,7 @@ def _draw_grid(picture: Image.Image, half_width: float) -> None:
 
 
 def _draw_slab(
-  picture: Image.Image, slab: base.Slab, half_width: float
+  picture: Image.Image, slab: shapes.Slab, half_width: float
 ) -> None:
   """Draws a filled rectangle."""
   from PIL import ImageDraw
@@ -152,7 +171,7 @@ def _draw_slab(
 
 
 def _draw_disc(
-  picture: Image.Image, disc: base.Disc, half_width: float
+  picture: Image.Image, disc: shapes.Disc, half_width: float
 ) -> None:
   """Draws a filled disc, or a ring tinted within."""
   from PIL import ImageDraw
@@ -166,9 +185,20 @@ def _draw_disc(
   if disc.is_filled:
     draw.ellipse(box, fill=disc.colour)
     return
-  tint = _mix(disc.colour, _BACKGROUND, _TINT)
+  tint = _mix(disc.colour, BACKGROUND, _TINT)
   thickness = max(1, round(picture.width * _RING_SHARE))
   draw.ellipse(box, fill=tint, outline=disc.colour, width=thickness)
+
+
+def _draw_polygon(
+  picture: Image.Image, polygon: shapes.Polygon, half_width: float
+) -> None:
+  """Draws a filled polygon."""
+  from PIL import ImageDraw
+
+  scale = picture.width / (2 * half_width)  # Pixels a metre.
+  at = picture.width / 2 + scale * np.array(polygon.corners) * [1, -1]
+  ImageDraw.Draw(picture).polygon(at.ravel().tolist(), polygon.colour)
 
 
 def _mix(
@@ -179,20 +209,6 @@ def _mix(
     round(share * a + (1.0 - share) * b)
     for a, b in zip(colour, ground, strict=True)
   )
-
-
-def _caption(text: str, width: int) -> Frame:
-  """Returns a line of text in the middle of a strip."""
-  from PIL import Image
-  from PIL import ImageDraw
-  from PIL import ImageFont
-
-  height = max(12, round(width * _CAPTION_SHARE))
-  strip = Image.new('RGB', (width, height), _BACKGROUND)
-  draw = ImageDraw.Draw(strip)
-  font = ImageFont.load_default(size=_FONT_SHARE * height)
-  draw.text((width / 2, height / 2), text, _INK, font, anchor='mm')
-  return np.asarray(strip)
 
 
 def _write_gif(

@@ -13,15 +13,15 @@ from PIL import Image
 
 from vacl_tf import environments
 from vacl_tf import randomness
-from vacl_tf.environments import base
 from vacl_tf.environments import rendering
+from vacl_tf.environments import shapes
 
 _WIDTH = 200
 _RED, _BLUE, _GREEN = (200, 0, 0), (0, 0, 200), (0, 150, 0)
 
 
 def _scene(*discs, caption='two words'):
-  return base.Scene(list(discs), half_width=2.0, caption=caption)
+  return shapes.Scene(list(discs), half_width=2.0, caption=caption)
 
 
 def _pixel(frame, x, y):
@@ -35,7 +35,7 @@ def _clip(num_frames, width=60):
   """Returns frames that all differ."""
   return [
     rendering.render(
-      _scene(base.Disc((-1.5 + 3.0 * i / num_frames, 0.0), 0.4, _RED)), width
+      _scene(shapes.Disc((-1.5 + 3.0 * i / num_frames, 0.0), 0.4, _RED)), width
     )
     for i in range(num_frames)
   ]
@@ -49,8 +49,8 @@ class RenderTest(parameterized.TestCase):
     self.assertEqual(frame.shape, (width + round(0.09 * width), width, 3))
 
   def test_slabs_lie_where_they_should_below_the_rest(self):
-    scene = _scene(base.Disc((1.0, 1.2), 0.2, _RED))
-    wall = base.Slab((0.5, 1.0), (5.0, 1.5))
+    scene = _scene(shapes.Disc((1.0, 1.2), 0.2, _RED))
+    wall = shapes.Slab((0.5, 1.0), (5.0, 1.5))
     frame = rendering.render(scene._replace(slabs=(wall,)), _WIDTH)
     empty = rendering.render(scene, _WIDTH)
     self.assertEqual(_pixel(frame, 1.0, 1.2), _RED)
@@ -62,7 +62,7 @@ class RenderTest(parameterized.TestCase):
   def test_discs_lie_where_they_should(self):
     frame = rendering.render(
       _scene(
-        base.Disc((1.0, 0.5), 0.3, _RED), base.Disc((0.2, -1.3), 0.1, _BLUE)
+        shapes.Disc((1.0, 0.5), 0.3, _RED), shapes.Disc((0.2, -1.3), 0.1, _BLUE)
       ),
       _WIDTH,
     )
@@ -72,14 +72,27 @@ class RenderTest(parameterized.TestCase):
     for x, y in ((1.33, 0.55), (0.67, 0.55), (-0.95, 0.5), (0.95, -0.5)):
       self.assertGreater(min(_pixel(frame, x, y)), 220)  # Background.
 
+  def test_polygons_lie_between_rings_and_filled_discs(self):
+    corners = ((0.5, 0.5), (1.5, 0.5), (0.5, 1.5))
+    scene = _scene(
+      shapes.Disc((0.6, 0.6), 0.05, _RED),
+      shapes.Disc((0.8, 0.8), 0.6, _GREEN, is_filled=False),
+    )._replace(polygons=(shapes.Polygon(corners, _BLUE),))
+    frame = rendering.render(scene, _WIDTH)
+    self.assertEqual(_pixel(frame, 0.6, 0.6), _RED)
+    for x, y in ((0.75, 0.75), (0.53, 1.4), (1.4, 0.53)):
+      self.assertEqual(_pixel(frame, x, y), _BLUE)
+    for x, y in ((1.1, 1.1), (0.45, 0.8), (0.8, 0.45)):
+      self.assertGreater(min(_pixel(frame, x, y)), 180)
+
   def test_edges_are_smooth(self):
-    frame = rendering.render(_scene(base.Disc((0.3, 0.3), 0.4, _RED)), _WIDTH)
+    frame = rendering.render(_scene(shapes.Disc((0.3, 0.3), 0.4, _RED)), _WIDTH)
     reds = frame[:_WIDTH, :, 1]
     self.assertGreater(np.sum((reds > 20) & (reds < 180)), 20)
 
   def test_a_ring_is_light_within_and_below_filled_discs(self):
-    ring = base.Disc((0.5, 0.5), 0.4, _GREEN, is_filled=False)
-    dot = base.Disc((0.5, 0.5), 0.1, _RED)
+    ring = shapes.Disc((0.5, 0.5), 0.4, _GREEN, is_filled=False)
+    dot = shapes.Disc((0.5, 0.5), 0.1, _RED)
     frame = rendering.render(_scene(dot, ring), _WIDTH)
     self.assertEqual(_pixel(frame, 0.5, 0.5), _RED)
     inside = _pixel(frame, 0.7, 0.5)
@@ -172,7 +185,7 @@ class WriteVideoTest(parameterized.TestCase):
     # The palette is common to all frames, so it must know of the last ones.
     frames = _clip(20)
     frames[-3:] = [
-      rendering.render(_scene(base.Disc((0.0, 0.1 * i), 1.0, _GREEN)), 60)
+      rendering.render(_scene(shapes.Disc((0.0, 0.1 * i), 1.0, _GREEN)), 60)
       for i in range(3)
     ]
     path = rendering.write_video(frames, self.path('a.gif'))
@@ -188,7 +201,7 @@ class WriteVideoTest(parameterized.TestCase):
     for _ in range(70):
       centres += rng.uniform(-0.1, 0.1, centres.shape)
       scenes = [
-        _scene(*(base.Disc(centre, 0.1, _BLUE) for centre in world))
+        _scene(*(shapes.Disc(centre, 0.1, _BLUE) for centre in world))
         for world in centres
       ]
       frames.append(

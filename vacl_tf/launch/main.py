@@ -13,6 +13,7 @@ from typing import Any
 
 from absl import flags
 
+from vacl_tf import bounds
 from vacl_tf import config
 from vacl_tf import launch
 from vacl_tf import presets
@@ -90,7 +91,7 @@ def make_config() -> config.Config:
       seed=command_line.SEED.value,
     )
     cfg = config.replace(cfg, _given(_CONFIG))
-    config.check(cfg)
+    bounds.check(cfg)
     curriculum.check(cfg)
   except ValueError as error:
     raise command_line.UsageError(str(error)) from error

@@ -138,6 +138,7 @@ class Learner(tf.Module):
     """
     cfg = self.config
     decay = max(env_steps / (cfg.annealed_after or math.inf), 1.0)
+    decay **= cfg.annealing_power
     self.learning_rate.assign(cfg.learning_rate / decay)
     self.entropy_cost.assign(cfg.entropy_cost / decay)
 
@@ -193,9 +194,12 @@ class Learner(tf.Module):
       trajectory.reward, trajectory.bonus, acting, strict=True
     ):
       value = self.normalizer.denormalize(value)
+      learned = reward + bonus
+      if cfg.center_rewards:
+        learned -= _mean(learned, size)
       advantages.append(
         losses.generalized_advantages(
-          reward + bonus, value, cfg.discount, cfg.trace_decay, is_terminal
+          learned, value, cfg.discount, cfg.trace_decay, is_terminal
         )
       )
       returns.append(advantages[-1] + value[:-1])
@@ -331,10 +335,9 @@ class Learner(tf.Module):
         distribution.log_prob(samples.action[role]) - samples.log_prob[role]
       )
       ratio = tf.exp(log_ratio)
-      advantage = samples.advantage[role] - scale.mean[role]
-      policy_loss = losses.clipped_policy_loss(
-        ratio, advantage / (scale.deviation[role] + 1e-5), cfg.clip
-      )
+      deviation = tf.maximum(scale.deviation[role], cfg.least_deviation) + 1e-5
+      advantage = (samples.advantage[role] - scale.mean[role]) / deviation
+      policy_loss = losses.clipped_policy_loss(ratio, advantage, cfg.clip)
       value_loss = losses.clipped_value_loss(
         values[role],
         samples.acting_value[role],
@@ -363,6 +366,14 @@ def order(
   rows = tf.range(num_steps * num_worlds)
   score = randomness.uniform(seed, [num_steps * num_worlds])
   return tf.argsort(tf.where(rows % num_worlds < size, score, 2.0))
+
+
+def _mean(x: tf.Tensor, size: tf.Tensor) -> tf.Tensor:
+  """Returns the mean over the worlds below `size` of [T, B, n]."""
+  steps, num_worlds, num_agents = x.shape
+  counts = tf.cast(tf.range(num_worlds) < size, tf.float32)[:, None]
+  number = float(steps * num_agents) * tf.cast(size, tf.float32)
+  return tf.reduce_sum(counts * x) / number
 
 
 def _sums(

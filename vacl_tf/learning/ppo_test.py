@@ -180,9 +180,15 @@ class UpdateTest(_Case):
     self.assertLen(seen, 6)
     self.assertAllEqual([x.step for x in learner.optimizers], [6, 6])
 
-  @parameterized.parameters((0, 1.0), (100, 3.0), (400, 1.0))
-  def test_rate_and_bonus_are_annealed_by_steps_made(self, steps, divisor):
-    cfg = dataclasses.replace(_PLAIN, annealed_after=steps)
+  @parameterized.parameters(
+    (0, 1.0, 1.0), (100, 1.0, 3.0), (100, 2.0, 9.0), (400, 1.0, 1.0)
+  )
+  def test_rate_and_bonus_are_annealed_by_steps_made(
+    self, steps, power, divisor
+  ):
+    cfg = dataclasses.replace(
+      _PLAIN, annealed_after=steps, annealing_power=power
+    )
     learner = ppo.Learner(_network(), cfg)
     for env_steps, by in ((300, divisor), (0, 1.0)):
       learner.anneal(env_steps)
@@ -217,6 +223,48 @@ class UpdateTest(_Case):
     _, [found], metrics, _ = _learn(moved, network)
     self.assertSameGradients(found, expected)
     self.assertAllClose(metrics['reward_mean'], 0.0)
+
+  def test_centred_rewards_tell_no_shift(self):
+    network = _network()
+    trajectory = _trajectory(network)
+    higher = trajectory._replace(reward=(5.0 + trajectory.reward[0],))
+    found = [
+      _learn(x, _network(), sizes=(4,), center_rewards=True)
+      for x in (trajectory, higher)
+    ]
+    self.assertSameGradients(found[1][1][0], found[0][1][0])
+    # The worlds that count have a mean of 0 then; all that is told is not.
+    means = [float(metrics['reward_mean']) for _, _, metrics, _ in found]
+    self.assertAllClose(means[1] - means[0], 5.0, 1e-4)
+    _, [plain], _, _ = _learn(higher, _network(), sizes=(4,))
+    self.assertNotAllClose(plain[-1], found[1][1][0][-1], 1e-2)
+
+  def test_centred_rewards_have_the_mean_0(self):
+    network = _network()
+    _, _, metrics, _ = _learn(
+      _trajectory(network),
+      network,
+      is_terminal=True,
+      sizes=(4,),
+      center_rewards=True,
+      discount=0.0,
+      trace_decay=0.0,
+    )
+    self.assertAllClose(metrics['return_mean'], 0.0, atol=1e-6)
+
+  def test_small_advantages_are_not_blown_up(self):
+    alone = {'entropy_cost': 0.0, 'value_cost': 0.0}
+    _, [plain], _, _ = _learn(**alone)
+    gradients = [
+      _learn(least_deviation=least, **alone)[1][0]
+      for least in (1e-6, 100.0, 200.0)
+    ]
+    policy = slice(0, len(_network().policies[0].variables))
+    self.assertSameGradients(gradients[0][policy], plain[policy])
+    for x, y in zip(gradients[1][policy], gradients[2][policy], strict=True):
+      self.assertAllClose(x, 2.0 * y, 1e-3, 1e-7)
+    norms = [tf.linalg.global_norm(x[policy]) for x in gradients]
+    self.assertLess(norms[1], 0.1 * norms[0])
 
   @parameterized.parameters(True, False)
   def test_last_state_bootstraps_unless_terminal(self, is_terminal):

@@ -15,6 +15,7 @@ from vacl_tf import config
 from vacl_tf import types
 from vacl_tf.networks import attention
 from vacl_tf.networks import blocks
+from vacl_tf.networks import frames
 
 _ACTION_GAIN = 0.01  # Makes the first policy all but uniform.
 
@@ -30,14 +31,19 @@ class Policy(snt.Module):
   ) -> None:
     super().__init__(name=f'{role.name}_policy')
     size = cfg.hidden_size
+    self._has_own_frame = cfg.frame == 'own'
     self.encoder = attention.make_encoder(rng, role, cfg)
     self.logits = blocks.Folded(rng, size, role.num_actions, _ACTION_GAIN)
 
   def __call__(self, observation: types.Observation) -> tf.Tensor:
     """Returns logits [B, n, A]."""
+    frame = None
+    if self._has_own_frame:
+      observation, frame = frames.canonical(observation)
     code = self.encoder(observation)
     logits = self.logits(code, (self.encoder.affine,))
-    return _by_agent(logits, observation.own)
+    logits = _by_agent(logits, observation.own)
+    return logits if frame is None else frames.restore(logits, frame)
 
 
 class Value(snt.Module):
@@ -58,6 +64,7 @@ class Value(snt.Module):
     super().__init__(name=f'{roles[index].name}_value')
     size = cfg.hidden_size
     self._index = index
+    self._has_own_frame = cfg.frame == 'own'
     self.encoder = attention.make_encoder(rng, roles[index], cfg)
     self.attention = attention.Attention(rng, size, cfg.attention_gain)
     self.head = blocks.Block(rng, size, size, cfg.activation, 'head')
@@ -68,6 +75,8 @@ class Value(snt.Module):
 
   def __call__(self, observations: types.Observations) -> tf.Tensor:
     """Returns values [B, n] of the observations of all roles."""
+    if self._has_own_frame:
+      observations = tuple(frames.canonical(x)[0] for x in observations)
     own = observations[self._index].own
     code, affine = self.encoder(observations[self._index]), self.encoder.affine
     if self.others:  # Keys of several affines: they are applied, not folded.

@@ -11,6 +11,7 @@ from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.curriculum import base as curriculum_base
 from vacl_tf.environments import base
+from vacl_tf.environments import shapes
 from vacl_tf.environments import task_space
 
 NUM_AGENTS = 2
@@ -129,13 +130,13 @@ class LineWorld(base.Environment):
   def progress(self, state: LineState) -> tf.Tensor:
     return tf.reduce_mean(tf.cast(_is_covered(state), tf.float32), 1)
 
-  def draw(self, state: LineState) -> list[base.Scene]:
+  def draw(self, state: LineState) -> list[shapes.Scene]:
     state = base.to_numpy(state)
     scenes = []
     for agents, landmarks in zip(state.position, state.landmark, strict=True):
-      discs = [base.Disc((x, 0.0), 0.05, (150, 150, 150)) for x in landmarks]
-      discs += [base.Disc((x, 0.0), 0.1, (66, 113, 196)) for x in agents]
-      scenes.append(base.Scene(discs, HALF_WIDTH + 0.5, 'line'))
+      discs = [shapes.Disc((x, 0.0), 0.05, (150, 150, 150)) for x in landmarks]
+      discs += [shapes.Disc((x, 0.0), 0.1, (66, 113, 196)) for x in agents]
+      scenes.append(shapes.Scene(discs, HALF_WIDTH + 0.5, 'line'))
     return scenes
 
 

@@ -63,7 +63,7 @@ class Worlds:
       seed: of what the worlds decide at random.
       make_player: given the first world of a group and the one after its last,
         returns who acts there.
-      watch: is shown the state of a group, named by its first world, before
+      watch: is shown the state of each group, the first of them being 0, before
         each step and after the last one.
     """
     num_groups = min(NUM_GROUPS, len(phi))

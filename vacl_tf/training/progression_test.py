@@ -7,6 +7,7 @@ import math
 import numpy as np
 import tensorflow as tf
 
+from vacl_tf import bounds
 from vacl_tf import config
 from vacl_tf import environments
 from vacl_tf import presets
@@ -33,7 +34,7 @@ _CONFIG = config.replace(
 
 class ProgressionTest(tf.test.TestCase):
   def test_counts_grow_with_one_trace_of_each_program(self):
-    config.check(_CONFIG)
+    bounds.check(_CONFIG)
     envs = environments.load_all(_CONFIG)
     self.assertEqual([env.num_agents for env in envs], [3, 6])
     run = loop.Run(_CONFIG, envs)

@@ -7,6 +7,7 @@ import pathlib
 import numpy as np
 import tensorflow as tf
 
+from vacl_tf import bounds
 from vacl_tf import config
 from vacl_tf import environments
 from vacl_tf import presets
@@ -45,7 +46,7 @@ def _start(cfg=_CONFIG):
 
 class RolesTest(tf.test.TestCase):
   def test_a_run_trains_both_and_exports_them_by_name(self):
-    config.check(_CONFIG)
+    bounds.check(_CONFIG)
     run, programs = _start()
     networks = [*run.network.policies, *run.network.values]
     before = [[x.numpy() for x in part.variables] for part in networks]

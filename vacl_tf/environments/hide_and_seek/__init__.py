@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The hide-and-seek tasks of the paper on MuJoCo, by name; no TensorFlow."""
 
+import importlib
 import importlib.metadata
 import inspect
+import os
 from typing import TYPE_CHECKING, Any
 
 from vacl_tf import config
@@ -55,3 +57,23 @@ def _require_mujoco() -> None:
       f'mujoco is {version or "not installed"}; hide-and-seek needs '
       f'{_LEAST_MUJOCO}.0 or newer: pip install "mujoco>={_LEAST_MUJOCO}.0"'
     )
+
+
+def _import_mujoco() -> None:
+  """Imports MuJoCo, if need be without OpenGL, which worlds do without.
+
+  By itself it cannot be imported where MUJOCO_GL names what is not there.
+  """
+  wish = os.environ['MUJOCO_GL']
+  try:
+    importlib.import_module('mujoco')
+  except ImportError:
+    pass  # `load` tells what to do.
+  except (AttributeError, OSError, RuntimeError):
+    os.environ['MUJOCO_GL'] = 'disable'
+    importlib.import_module('mujoco')
+    os.environ['MUJOCO_GL'] = wish
+
+
+if 'MUJOCO_GL' in os.environ:
+  _import_mujoco()  # Before a module below here does.

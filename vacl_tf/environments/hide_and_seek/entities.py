@@ -76,7 +76,12 @@ def entity_name(index: int) -> str:
 
 
 def compile_model(place: arena.Arena, cast: Cast) -> mujoco.MjModel:
-  """Returns the model of a world, with everybody in the corner of the floor.
+  """Returns the model of a world, with everybody in the corner of the floor."""
+  return describe(place, cast).compile()
+
+
+def describe(place: arena.Arena, cast: Cast) -> mujoco.MjSpec:
+  """Returns the description of that model.
 
   For each agent and object, agent by agent, it has a weld that is off; nothing
   else can be switched.
@@ -94,7 +99,7 @@ def compile_model(place: arena.Arena, cast: Cast) -> mujoco.MjModel:
         name2=entity_name(thing),
         active=False,
       )
-  return spec.compile()
+  return spec
 
 
 def _add_agent(spec: mujoco.MjSpec, name: str) -> None:

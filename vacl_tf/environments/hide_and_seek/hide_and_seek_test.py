@@ -12,6 +12,7 @@ from absl.testing import parameterized
 
 from vacl_tf.environments import hide_and_seek
 from vacl_tf.environments.hide_and_seek import dm_env_view
+from vacl_tf.environments.hide_and_seek import film
 from vacl_tf.environments.hide_and_seek import lock_and_return
 from vacl_tf.environments.hide_and_seek import ramp_use
 from vacl_tf.environments.hide_and_seek import speed
@@ -20,6 +21,7 @@ _WITHOUT_TENSORFLOW = f"""
 import sys
 import numpy as np
 import {dm_env_view.__name__} as dm_env_view
+import {film.__name__} as film
 import {speed.__name__} as speed
 from {hide_and_seek.__name__} import NAMES, load
 for name in NAMES:

@@ -35,6 +35,7 @@ class LockAndReturn(task.Task):
   name = 'lock_and_return'
   must_see_to_lock = True
   reach = mechanics.REACH
+  home_radius = HOME_RADIUS
   looks = ()
   num_start_draws = 0
 
@@ -119,18 +120,30 @@ class LockAndReturn(task.Task):
 
     Unless all boxes are locked: then there is neither pay nor progress.
     """
-    num_agents = self.cast.num_agents
-    away = state.position[:, :num_agents, :2] - state.birthplace
-    is_home = np.hypot(away[..., 0], away[..., 1]) <= HOME_RADIUS
+    is_home = self._is_home(state)
     is_locked = state.is_locked.all(1)
     is_success = is_locked & is_home.all(1)
     shared = REWARD_LOCKED * is_locked + REWARD_HOME * is_success
     progress = is_locked * is_home.mean(1)
     return task.Outcome(
-      np.repeat(shared[:, None], num_agents, 1).astype(np.float32),
+      np.repeat(shared[:, None], self.cast.num_agents, 1).astype(np.float32),
       progress.astype(np.float32),
       is_success,
     )
+
+  def captions(self, state: task.State) -> list[str]:
+    num_agents, num_boxes, _ = self.cast
+    return [
+      f'{locked} of {num_boxes} locked, {home} of {num_agents} at home'
+      for locked, home in zip(
+        state.is_locked.sum(1), self._is_home(state).sum(1), strict=True
+      )
+    ]
+
+  def _is_home(self, state: task.State) -> np.ndarray:
+    """Returns bool [B, N]: who is near its birthplace."""
+    away = state.position[:, : self.cast.num_agents, :2] - state.birthplace
+    return np.hypot(away[..., 0], away[..., 1]) <= self.home_radius
 
   def _easy(self, xp: Any, numbers: grid.Array) -> grid.Array:
     """Every agent stands about a box; there are boxes for all if they suffice.

@@ -69,6 +69,19 @@ class JudgeTest(parameterized.TestCase):
     np.testing.assert_allclose(outcome.progress, [0.75])
     self.assertFalse(outcome.is_success[0])
 
+  def test_captions_count_what_is_locked_and_who_is_at_home(self):
+    task = lock_and_return.LockAndReturn(2, 3)
+    state = _state(task, num_worlds=2)
+    position = state.position.copy()
+    position[:, :2, :2] = state.birthplace
+    position[0, 1, :2] += _AWAY
+    is_locked = np.array([[1, 0, 1], [0, 0, 0]], bool)
+    state = state._replace(position=position, is_locked=is_locked)
+    self.assertEqual(
+      task.captions(state),
+      ['2 of 3 locked, 1 of 2 at home', '0 of 3 locked, 2 of 2 at home'],
+    )
+
   def test_a_motionless_team_beside_its_boxes_scores_in_full(self):
     worlds = environment.HideAndSeekWorlds(lock_and_return.LockAndReturn(), 3)
     # Boxes within reach to the south, where agents look to.

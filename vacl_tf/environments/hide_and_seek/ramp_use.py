@@ -131,6 +131,12 @@ class RampUse(task.Task):
       reward[:, None].astype(np.float32), is_seen.astype(np.float32), is_seen
     )
 
+  def captions(self, state: task.State) -> list[str]:
+    return [
+      'the hider is seen' if is_seen else 'the hider is not seen'
+      for is_seen in state.is_seen[:, 0]
+    ]
+
 
 def _easy(xp: Any, numbers: grid.Array) -> grid.Array:
   """The ramp stands against a wall of the room, the seeker near by.

@@ -115,6 +115,16 @@ class SightTest(absltest.TestCase):
       position[0, _SEEKER, 3] = yaw
       self.assertEqual(_step(worlds).is_success[0], is_seen)
 
+  def test_captions_tell_whether_the_hider_is_seen(self):
+    worlds, position = _worlds(2)
+    position[..., :2] = _on_cells((22, 2), (22, 10), (17, 6), (3, 3))
+    position[1, _SEEKER, 3] = math.pi  # Faces north.
+    _step(worlds)
+    self.assertEqual(
+      worlds.task.captions(worlds.state),
+      ['the hider is seen', 'the hider is not seen'],
+    )
+
   def test_a_box_between_hides_the_hider(self):
     worlds, position = _worlds(1)
     position[0, :, :2] = _on_cells((22, 2), (22, 10), (22, 6), (3, 3))

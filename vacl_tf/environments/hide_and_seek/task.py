@@ -79,6 +79,8 @@ class Task(abc.ABC):
     teams: of every agent.
     must_see_to_lock: whether locking takes sight, besides nearness.
     reach: how near an object must be, to be grabbed or locked.
+    home_radius: how near its birthplace an agent has to come back, in metres,
+      or 0 where that is not asked.
     looks: pairs of an agent and an entity of which `State.is_seen` tells
       whether the one sees the other.
     grid: the tasks.
@@ -95,6 +97,7 @@ class Task(abc.ABC):
   teams: tuple[int, ...]
   must_see_to_lock: bool
   reach: float
+  home_radius: float = 0.0
   looks: tuple[tuple[int, int], ...]
   grid: grid.Grid
   features: Mapping[str, tuple[Feature, ...]]
@@ -133,6 +136,10 @@ class Task(abc.ABC):
   @abc.abstractmethod
   def judge(self, state: State) -> Outcome:
     """Returns what the acting agents get for having reached a state."""
+
+  @abc.abstractmethod
+  def captions(self, state: State) -> list[str]:
+    """Returns a line about each world, to stand below its picture."""
 
 
 def joint_features(side: float, yaw: tuple[str, ...]) -> tuple[Feature, ...]:

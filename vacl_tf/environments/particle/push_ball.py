@@ -10,6 +10,7 @@ import tensorflow as tf
 from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.environments import base
+from vacl_tf.environments import shapes
 from vacl_tf.environments import task_space
 from vacl_tf.environments.particle import physics
 from vacl_tf.environments.particle import scenario
@@ -189,7 +190,7 @@ class PushBall(base.Environment):
     """Coverage: the share of landmarks with a ball on them."""
     return self._num_covered(state) / self.num_agents
 
-  def draw(self, state: PushBallState) -> list[base.Scene]:
+  def draw(self, state: PushBallState) -> list[shapes.Scene]:
     covered = np.asarray(self._is_covered(state)).T
     state = base.to_numpy(state)
     scenes = []
@@ -204,13 +205,13 @@ class PushBall(base.Environment):
       )
       agents, balls = np.split(bodies, 2)
       discs += [
-        base.Disc(centre, BALL_RADIUS, scenario.ORANGE) for centre in balls
+        shapes.Disc(centre, BALL_RADIUS, scenario.ORANGE) for centre in balls
       ]
       discs += [
-        base.Disc(centre, AGENT_RADIUS, scenario.BLUE) for centre in agents
+        shapes.Disc(centre, AGENT_RADIUS, scenario.BLUE) for centre in agents
       ]
       caption = scenario.caption(is_covered)
-      scenes.append(base.Scene(discs, HALF_WIDTH + 0.5, caption))
+      scenes.append(shapes.Scene(discs, HALF_WIDTH + 0.5, caption))
     return scenes
 
   def _is_covered(self, state: PushBallState) -> tf.Tensor:

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from vacl_tf import randomness
 from vacl_tf import types
-from vacl_tf.environments import base
+from vacl_tf.environments import shapes
 from vacl_tf.environments.particle import physics
 
 NUM_MOVES = 5  # None, +x, -x, +y, -y.
@@ -91,13 +91,13 @@ def draw_landmarks(
   *,
   radius: float,
   cover_distance: float,
-) -> list[base.Disc]:
+) -> list[shapes.Disc]:
   """Returns discs of landmarks [n, 2] with rings where they are covered."""
   discs = []
   for centre, done in zip(centres, is_covered, strict=True):
     colour = _GREEN if done else _GREY
-    discs.append(base.Disc(centre, radius, colour))
-    discs.append(base.Disc(centre, cover_distance, colour, False))
+    discs.append(shapes.Disc(centre, radius, colour))
+    discs.append(shapes.Disc(centre, cover_distance, colour, False))
   return discs
 
 

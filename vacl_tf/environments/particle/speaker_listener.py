@@ -16,6 +16,7 @@ import tensorflow as tf
 from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.environments import base
+from vacl_tf.environments import shapes
 from vacl_tf.environments import task_space
 from vacl_tf.environments.particle import physics
 from vacl_tf.environments.particle import scenario
@@ -154,7 +155,7 @@ class SpeakerListener(base.Environment):
     """1 while the listener is at the goal, else 0."""
     return tf.cast(_is_reached(state), tf.float32)
 
-  def draw(self, state: SpeakerListenerState) -> list[base.Scene]:
+  def draw(self, state: SpeakerListenerState) -> list[shapes.Scene]:
     reached = np.asarray(_is_reached(state))
     state = base.to_numpy(state)
     colours = [tuple(np.rint(255 * x).astype(int).tolist()) for x in COLOURS]
@@ -162,19 +163,19 @@ class SpeakerListener(base.Environment):
     for world, is_reached in enumerate(reached):
       goal, message = state.goal[world], state.message[world]
       landmarks = state.landmark[world]
-      ring = base.Disc(
+      ring = shapes.Disc(
         landmarks[goal], REACH_SQUARED**0.5, colours[goal], is_filled=False
       )
       discs = [ring]
       discs += [
-        base.Disc(centre, LANDMARK_RADIUS, colour)
+        shapes.Disc(centre, LANDMARK_RADIUS, colour)
         for centre, colour in zip(landmarks, colours, strict=True)
       ]
-      discs.append(base.Disc(state.speaker[world], BODY_RADIUS, _ORANGE))
-      discs.append(base.Disc(state.listener[world], BODY_RADIUS, _BLUE))
+      discs.append(shapes.Disc(state.speaker[world], BODY_RADIUS, _ORANGE))
+      discs.append(shapes.Disc(state.listener[world], BODY_RADIUS, _BLUE))
       said = f'message {message.argmax()}' if message.any() else 'no message'
       caption = f'goal {"reached" if is_reached else "not reached"}, {said}'
-      scenes.append(base.Scene(discs, _HALF_WIDTH + 0.5, caption))
+      scenes.append(shapes.Scene(discs, _HALF_WIDTH + 0.5, caption))
     return scenes
 
 

@@ -16,6 +16,7 @@ import tensorflow as tf
 from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.environments import base
+from vacl_tf.environments import shapes
 from vacl_tf.environments import task_space
 from vacl_tf.environments.particle import physics
 from vacl_tf.environments.particle import scenario
@@ -246,10 +247,10 @@ class Spread(base.Environment):
     """Coverage: the share of landmarks with an agent on them."""
     return scenario.count(self._is_covered(state)) / self.num_agents
 
-  def draw(self, state: SpreadState) -> list[base.Scene]:
+  def draw(self, state: SpreadState) -> list[shapes.Scene]:
     covered = np.asarray(self._is_covered(state)).T
     state = base.to_numpy(state)
-    slabs = tuple(base.Slab(*wall.corners()) for wall in self._room.walls)
+    slabs = tuple(shapes.Slab(*wall.corners()) for wall in self._room.walls)
     scenes = []
     for agents, landmarks, is_covered in zip(
       state.position, state.landmark, covered, strict=True
@@ -261,11 +262,11 @@ class Spread(base.Environment):
         cover_distance=self.cover_distance,
       )
       discs += [
-        base.Disc(centre, AGENT_RADIUS, scenario.BLUE) for centre in agents
+        shapes.Disc(centre, AGENT_RADIUS, scenario.BLUE) for centre in agents
       ]
       caption = scenario.caption(is_covered)
       half_width = self._room.half_width + 0.5
-      scenes.append(base.Scene(discs, half_width, caption, slabs))
+      scenes.append(shapes.Scene(discs, half_width, caption, slabs))
     return scenes
 
   def _is_covered(self, state: SpreadState) -> tf.Tensor:

@@ -1,0 +1,146 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Pictures of recorded worlds.
+
+The caller keeps `worlds.state` after `place` and after each `step`:
+
+  task = hide_and_seek.load('ramp_use')
+  worlds = environment.HideAndSeekWorlds(task, num_worlds=4)
+  worlds.place(task.sample_uniform(4, rng), seed=0)
+  states = [worlds.state]
+  for _ in range(task.horizon):
+    worlds.step(actions)
+    states.append(worlds.state)
+  film = shoot(task, states)
+  frames = [rendering.tile(pictures) for pictures in film.frames]
+  rendering.write_video(frames, 'ramp_use.mp4')
+  PIL.Image.fromarray(film.frames[20][0]).save('still.png')
+
+MuJoCo renders them, with OpenGL, in a program of its own: drivers that render
+on a CPU bring a second LLVM, which kills a process that TensorFlow is in, and
+MuJoCo wants to know by which OpenGL when it is imported. Nothing that goes
+wrong there can harm the caller.
+"""
+
+import ctypes.util
+import os
+import pathlib
+import pickle
+import subprocess
+import sys
+import tempfile
+import textwrap
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from absl import logging
+
+from vacl_tf.environments import rendering
+from vacl_tf.environments.hide_and_seek import drawing
+from vacl_tf.environments.hide_and_seek import studio
+from vacl_tf.environments.hide_and_seek import task as task_lib
+
+DRAWING = 'drawing'  # The renderer of last resort.
+# What works without a screen; elsewhere, whatever MuJoCo takes by itself.
+_PLATFORMS = ('egl', 'osmesa') if sys.platform == 'linux' else ('',)
+_LIBRARIES = {'egl': 'EGL', 'osmesa': 'OSMesa'}
+_LEAST_WIDTH = 16
+
+
+class Film(NamedTuple):
+  """Pictures and how they were made."""
+
+  frames: list[list[rendering.Frame]]  # T times B, [1.09 width, width, 3].
+  renderer: str  # What MuJoCo rendered with, or DRAWING.
+
+
+class _NoPicturesError(Exception):
+  """MuJoCo cannot render; the message tells why."""
+
+
+def shoot(
+  task: task_lib.Task, states: Sequence[task_lib.State], width: int = 320
+) -> Film:
+  """Returns pictures of all worlds at all times, each with a caption below.
+
+  They are rendered by MuJoCo with what the variable MUJOCO_GL names, or else
+  with EGL or OSMesa. Where that fails, worlds are drawn from above instead, and
+  a warning says what is missing; the pictures have the same size.
+
+  Args:
+    task: what was played.
+    states: T of them, each of the same B worlds.
+    width: of a picture in pixels; the caption adds 9 % to its height.
+
+  Raises:
+    ValueError: there are no states, or the width is too small.
+  """
+  if not len(states):
+    raise ValueError('states is empty; allowed: one state or more')
+  if width < _LEAST_WIDTH:
+    raise ValueError(f'width={width}; allowed: {_LEAST_WIDTH} pixels or more')
+  wish = os.environ.get('MUJOCO_GL', '').strip().lower()
+  failures = []
+  for platform in (wish,) if wish else _PLATFORMS:
+    try:
+      pictures = _render(task, states, width, platform)
+    except _NoPicturesError as error:
+      failures.append(str(error))
+      continue
+    captions = [task.captions(state) for state in states]
+    frames = [
+      [rendering.with_caption(*pair) for pair in zip(*row, strict=True)]
+      for row in zip(pictures, captions, strict=True)
+    ]
+    return Film(frames, platform or 'MuJoCo')
+  logging.warning(
+    'MuJoCo cannot render here, so worlds are drawn from above (%s). On Debian '
+    'and Ubuntu: apt-get install libegl1, or else libosmesa6%s',
+    '; '.join(failures),
+    '; and unset MUJOCO_GL' if wish else '',
+  )
+  frames = [
+    [rendering.render(scene, width) for scene in drawing.scenes(task, state)]
+    for state in states
+  ]
+  return Film(frames, DRAWING)
+
+
+def _render(
+  task: task_lib.Task,
+  states: Sequence[task_lib.State],
+  width: int,
+  platform: str,
+) -> np.ndarray:
+  """Returns what the studio makes of it, [T, B, width, width, 3].
+
+  Raises:
+    _NoPicturesError: it failed.
+  """
+  job = studio.Job(
+    task.arena, task.cast, task.home_radius, task.looks, states, width
+  )
+  variables = {
+    **os.environ,
+    'MUJOCO_GL': platform,
+    'PYTHONPATH': os.pathsep.join(sys.path),
+  }
+  with tempfile.TemporaryDirectory() as folder:
+    path = pathlib.Path(folder) / 'pictures.npy'
+    done = subprocess.run(
+      [sys.executable, '-m', studio.__name__, str(path)],
+      input=pickle.dumps(job),
+      env=variables,
+      capture_output=True,
+      check=False,
+    )
+    if done.returncode == 0:
+      return np.load(path)
+  library = _LIBRARIES.get(platform)
+  if library and not ctypes.util.find_library(library):
+    reason = f'lib{library} is not installed'
+  else:
+    told = done.stderr.decode(errors='replace').strip().split('\n')[-1]
+    reason = textwrap.shorten(told, 80) or f'it ends with {done.returncode}'
+  raise _NoPicturesError(f'MUJOCO_GL={platform}: {reason}')

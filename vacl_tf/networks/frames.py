@@ -1,0 +1,71 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""One view for the eight that a square room has.
+
+Turning or mirroring a square room about its centre changes nothing but names
+of directions. So an agent looks at its world in the view in which it is itself
+in a certain octant of the room, and its moves are named as before when it comes
+to act: what is learned in one view holds in all eight, exactly. Neither the
+paper nor the released code does so.
+"""
+
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from vacl_tf import types
+
+
+class Frame(NamedTuple):
+  """How an agent looks at its world."""
+
+  sign: tf.Tensor  # [B, n, 2] -1 where the axis is mirrored, else 1.
+  is_swapped: tf.Tensor  # bool [B, n, 1] whether the axes change places then.
+
+
+def canonical(
+  observation: types.Observation,
+) -> tuple[types.Observation, Frame]:
+  """Returns what agents see where 0 <= y <= x for themselves, and the frame.
+
+  Args:
+    observation: own features are velocity and position, whose origin is the
+      centre of the room; those of entities end with the way to them.
+  """
+  velocity, place = tf.split(observation.own, 2, -1)
+  size = tf.abs(place)
+  frame = Frame(
+    sign=tf.where(place < 0.0, -1.0, 1.0),
+    is_swapped=size[..., 1:] > size[..., :1],
+  )
+  own = tf.concat([_turn(velocity, frame), _turn(place, frame)], -1)
+  of_entities = Frame(*(tf.expand_dims(x, 2) for x in frame))
+  entities = {
+    kind: tf.concat([x[..., :-2], _turn(x[..., -2:], of_entities)], -1)
+    for kind, x in observation.entities.items()
+  }
+  return types.Observation(own, entities, observation.masks), frame
+
+
+def restore(logits: tf.Tensor, frame: Frame) -> tf.Tensor:
+  """Returns logits [B, n, 5] of moves in the room's own frame.
+
+  Args:
+    logits: of staying, +x, -x, +y and -y in the canonical frame.
+    frame: from `canonical`.
+  """
+  stay, one, other = tf.split(logits, [1, 2, 2], -1)
+  pairs = [
+    tf.where(frame.is_swapped, other, one),
+    tf.where(frame.is_swapped, one, other),
+  ]
+  for axis, pair in enumerate(pairs):
+    is_mirrored = frame.sign[..., axis : axis + 1] < 0.0
+    pairs[axis] = tf.where(is_mirrored, pair[..., ::-1], pair)
+  return tf.concat([stay, *pairs], -1)
+
+
+def _turn(vector: tf.Tensor, frame: Frame) -> tf.Tensor:
+  """Returns vectors [..., 2] in a frame."""
+  vector = frame.sign * vector
+  return tf.where(frame.is_swapped, vector[..., ::-1], vector)
