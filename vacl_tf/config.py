@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 NUM_PARTS = 10  # Of a batch that mixes entity counts.
+NUM_HEADS = 4  # Of the attention in policies that have a memory.
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -288,6 +289,11 @@ def entity_counts(cfg: Config) -> tuple[tuple[int, ...], ...]:
         f'entity_counts={text} does not grow from {spelt(one)} to '
         f'{spelt(other)}; give larger and larger counts, like 4,8,16'
       )
+  if len(path[-1]) < len(last):
+    raise ValueError(
+      f'entity_counts={text}: {world.name} counts agents and boxes; give a '
+      'list like 2x2,4x2,4x4'
+    )
   if path[-1] != last:
     raise ValueError(
       f'entity_counts={text} does not end at {spelt(last)}, which is to be '

@@ -247,6 +247,8 @@ def _doubling(
 ) -> str:
   """Returns the path of counts from first to last, empty for a single one."""
   goal = (last.num_agents, last.num_boxes)
+  if goal[1] and not first.num_boxes:
+    return ''  # No number of boxes leads there; who makes the world says so.
   count = [min(first.num_agents, goal[0]), min(first.num_boxes, goal[1])]
   path = [tuple(count)]
   for kind, most in enumerate(goal):

@@ -55,13 +55,13 @@ def load(
     raise ValueError(config.unknown('env', name, NAMES))
   variant = variant or config.HideAndSeekConfig()
   world = presets.with_counts(name, num_agents, num_boxes)
+  if world.num_boxes and not presets.WORLDS[name].num_boxes:
+    raise ValueError(
+      f'num_boxes={world.num_boxes} is of no use in {name}; leave it out'
+    )
   if name in hide_and_seek.NAMES:
     return _hide_and_seek(world, variant, horizon or world.horizon)
   num_agents, horizon = world.num_agents, horizon or world.horizon
-  if world.num_boxes:
-    raise ValueError(
-      f'num_boxes={world.num_boxes}: {name} has no boxes; leave it out'
-    )
   _check_variant(name, variant, ())
   _check_agents(name, num_agents, *_COUNTS[name])
   return _scenario(name)(name, num_agents, horizon)
@@ -89,6 +89,14 @@ def load_all(cfg: config.Config) -> 'tuple[base.World, ...]':
 def _check_network(cfg: config.Config) -> None:
   """Raises ValueError if the world has no use for such a policy."""
   name = cfg.environment.name
+  if name not in NAMES:
+    raise ValueError(config.unknown('env', name, NAMES))
+  size = cfg.network.hidden_size
+  if name not in IN_GRAPH and size % config.NUM_HEADS:
+    raise ValueError(
+      f'config.network.hidden_size={size}: policies of {name} have '
+      f'{config.NUM_HEADS} heads of attention; allowed: multiples of it'
+    )
   if cfg.ppo.chunk_length > 1 and name in IN_GRAPH:
     raise ValueError(
       f'config.ppo.chunk_length={cfg.ppo.chunk_length}: policies of {name} '

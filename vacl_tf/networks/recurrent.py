@@ -21,7 +21,6 @@ from vacl_tf.networks import blocks
 from vacl_tf.networks import gru
 from vacl_tf.networks import heads
 
-_NUM_HEADS = 4  # Of the attention; not those of the action.
 _ACTION_GAIN = 0.01  # Makes the first policy all but uniform.
 
 
@@ -36,9 +35,10 @@ class Attention(snt.Module):
       for name in ('query', 'key', 'value', 'out')
     )
     # Sums over each head's share of the units, and back to all of them.
-    share = np.kron(np.eye(_NUM_HEADS), np.ones([size // _NUM_HEADS, 1]))
+    size_of_head = size // config.NUM_HEADS
+    share = np.kron(np.eye(config.NUM_HEADS), np.ones([size_of_head, 1]))
     self._to_heads = tf.constant(share, tf.float32)
-    self._scale = (size // _NUM_HEADS) ** -0.5
+    self._scale = size_of_head**-0.5
 
   def __call__(self, tokens: tf.Tensor) -> tf.Tensor:
     """Returns tokens [N, S, H] after looking at one another.
@@ -54,11 +54,10 @@ class Attention(snt.Module):
     )
     products = query[:, :, None] * key[:, None]  # [N, S, S, H]
     scores = tf.matmul(tf.reshape(products, [-1, size]), self._to_heads)
-    scores = tf.reshape(scores, [-1, num_tokens, num_tokens, _NUM_HEADS])
+    scores = tf.reshape(scores, [-1, num_tokens, num_tokens, config.NUM_HEADS])
     weights = tf.nn.softmax(self._scale * scores, 2)
-    weights = tf.matmul(
-      tf.reshape(weights, [-1, _NUM_HEADS]), self._to_heads, transpose_b=True
-    )
+    weights = tf.reshape(weights, [-1, config.NUM_HEADS])
+    weights = tf.matmul(weights, self._to_heads, transpose_b=True)
     weights = tf.reshape(weights, [-1, num_tokens, num_tokens, size])
     found = tf.reduce_sum(weights * value[:, None], 2)
     found = self.out(tf.reshape(found, [-1, size]), ())

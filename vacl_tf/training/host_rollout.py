@@ -138,8 +138,8 @@ class Explorer:
     Args:
       network: what acts.
       world: what is played.
-      block: worlds that the network looks at together; divides the number of
-        those that count in a group.
+      block: worlds that the network looks at together; no result depends on
+        it.
       compiled: compiles a function.
     """
     self.worlds = Worlds(world.task)

@@ -1,0 +1,299 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Episodes that were recorded, and the same worlds stepped again by hand."""
+
+import functools
+
+import numpy as np
+import tensorflow as tf
+from absl.testing import parameterized
+
+from vacl_tf import config
+from vacl_tf import environments
+from vacl_tf import randomness
+from vacl_tf import types
+from vacl_tf.curriculum import base
+from vacl_tf.environments.hide_and_seek import environment
+from vacl_tf.environments.hide_and_seek import mechanics
+from vacl_tf.networks import recurrent
+from vacl_tf.training import host_rollout
+
+_SEED = randomness.root(4)
+_WORLDS, _HIDDEN = 5, 8
+
+
+@functools.cache
+def _world():
+  return environments.load('lock_and_return')
+
+
+@functools.cache  # No test changes it.
+def _network() -> recurrent.PolicyValue:
+  cfg = config.NetworkConfig(hidden_size=_HIDDEN, activation='tanh')
+  network = recurrent.PolicyValue(_world().roles[0], cfg, 0)
+  # As it is initialised, the policy is all but uniform everywhere.
+  network.policies[0].logits.w.assign(100.0 * network.policies[0].logits.w)
+  return network
+
+
+@functools.cache
+def _program():
+  """Returns what acts: eagerly, an episode would take seconds."""
+
+  def look(own, entities, memory, action):
+    distribution, memory = _network().act(own, entities, memory)
+    log_prob = distribution.log_prob(action)
+    return log_prob, distribution.mode(), memory, distribution.logits
+
+  def spec(*shape, dtype=tf.float32):
+    return tf.TensorSpec([None, 2, *shape], dtype)
+
+  [role] = _world().roles
+  kinds = role.entity_sizes.items()
+  signature = [
+    spec(role.own_size),
+    {kind: spec(None, size) for kind, size in kinds},
+    spec(_HIDDEN),
+    spec(5, dtype=tf.int32),
+  ]
+  return tf.function(look, input_signature=signature, autograph=False)
+
+
+def _look(seen, memory=None, action=None):
+  """Returns log-probability, mode and memory of what agents see in a step."""
+  leading = seen.own.shape[:2]
+  if memory is None:
+    memory = tf.zeros([*leading, _HIDDEN])
+  if action is None:
+    action = np.zeros([*leading, 5], np.int32)
+  return _program()(seen.own, dict(seen.entities), memory, action)
+
+
+@functools.cache
+def _explorer(block=3) -> host_rollout.Explorer:
+  return host_rollout.Explorer(
+    _network(), _world(), block, lambda f: tf.function(f, autograph=False)
+  )
+
+
+def _phi(rows=_WORLDS) -> tf.Tensor:
+  """Returns tasks that are as likely to be begun near their end as not."""
+  return _world().task_space.sample_easy(rows, randomness.root(1))
+
+
+@functools.cache  # Several tests look at the same trajectory.
+def _collect(seed=4, block=3, size=_WORLDS):
+  batch = base.fresh_batch(_world().task_space, _phi(), tf.constant(size))
+  return _explorer(block).collect(batch, randomness.root(seed))
+
+
+def _groups(seed, size):
+  """Yields worlds where `collect` puts them, and which rows they are."""
+  [*bounds] = {0, size // 2, size}
+  key = randomness.split(randomness.root(seed), 2)[0]
+  numbers = key.numpy().astype(np.int64) % 2**32
+  for begin, end in zip(bounds[:-1], bounds[1:], strict=True):
+    worlds = environment.HideAndSeekWorlds(_world().task, end - begin)
+    worlds.place(_phi().numpy()[begin:end], [*numbers, begin])
+    yield worlds, slice(begin, end)
+
+
+def _assert_same(one, other):
+  tf.nest.map_structure(np.testing.assert_array_equal, one, other)
+
+
+class CollectTest(parameterized.TestCase, tf.test.TestCase):
+  @parameterized.parameters(_WORLDS, 1)
+  def test_it_is_what_happens_when_its_actions_are_repeated(self, size):
+    trajectory = _collect(size=size)
+    seen, memories = trajectory.state
+    num_rows = 0
+    for worlds, rows in _groups(4, size):
+      num_rows += worlds.num_worlds
+      memory = None
+      for t in range(_world().horizon):
+        looks = worlds.observe()
+        np.testing.assert_array_equal(seen.own[t, rows], looks.actor.own)
+        np.testing.assert_array_equal(
+          seen.own_of_value[t, rows], looks.critic.own
+        )
+        for kind, entities in looks.actor.entities.items():
+          np.testing.assert_array_equal(seen.entities[kind][t, rows], entities)
+        before = np.zeros_like(memories[t, rows]) if memory is None else memory
+        np.testing.assert_allclose(memories[t, rows], before, 1e-5, 1e-5)
+        action = trajectory.action[0][t, rows]
+        log_prob, _, memory, _ = _look(looks.actor, memory, action)
+        np.testing.assert_allclose(
+          trajectory.log_prob[0][t, rows], log_prob, 1e-4, 1e-4
+        )
+        outcome = worlds.step(action.numpy())
+        np.testing.assert_array_equal(
+          trajectory.reward[0][t, rows], outcome.reward
+        )
+        np.testing.assert_array_equal(
+          trajectory.progress[t, rows], outcome.progress
+        )
+    self.assertEqual(num_rows, size)
+    # Else little would have been compared.
+    self.assertNotAllEqual(seen.own[:, :size], seen.own_of_value[:, :size])
+    self.assertGreater(np.ptp(memories[-1, :size]), 0.1)
+    if size == _WORLDS:
+      self.assertGreater(np.ptp(trajectory.reward[0]), 0.0)
+
+  def test_shapes(self):
+    trajectory = _collect()
+    leading = [_world().horizon, _WORLDS, 2]
+    for name in ('log_prob', 'reward', 'bonus'):
+      [found] = getattr(trajectory, name)
+      self.assertEqual(found.shape, leading)
+    self.assertEqual(trajectory.action[0].shape, [*leading, 5])
+    self.assertEqual(trajectory.action[0].dtype, tf.int32)
+    self.assertEqual(trajectory.progress.shape, leading[:2])
+    self.assertAllEqual(trajectory.bonus[0], np.zeros(leading))
+
+  def test_actions_are_drawn_as_the_policy_has_it(self):
+    trajectory = _collect()
+    [action], (seen, memories) = trajectory.action, trajectory.state
+    seen = types.Observation(seen.own, seen.entities, {})
+    seen, memories, flat = tf.nest.map_structure(
+      lambda x: tf.reshape(x, [-1, *x.shape[2:]]), (seen, memories, action)
+    )
+    logits = _look(seen, memories, flat)[3]
+    parts = tf.split(logits, mechanics.HEADS, -1)
+    for head, part in enumerate(parts):
+      chances = tf.nn.softmax(part).numpy().reshape(-1, part.shape[-1])
+      deviation = np.sqrt(np.sum(chances * (1.0 - chances), 0))
+      counts = np.bincount(
+        action.numpy()[..., head].ravel(), minlength=part.shape[-1]
+      )
+      error = np.abs(counts - np.sum(chances, 0))
+      self.assertAllLess(error - 4.0 * deviation, 1.0)
+    self.assertGreater(len(np.unique(action[:, :, 0, 0], axis=1)[0]), 2)
+
+  def test_seed_decides(self):
+    again = _collect.__wrapped__()  # In the worlds of the episode before.
+    _assert_same(_collect(), again)
+    other = _collect(seed=9)
+    self.assertNotAllEqual(_collect().action[0], other.action[0])
+    # Places are drawn too, within the cells of the task.
+    first, second = (x.state[0].own[0] for x in (_collect(), other))
+    self.assertNotAllEqual(first, second)
+    self.assertAllClose(first, second, atol=2.0 * environment.JITTER)
+
+  def test_blocks_do_not_matter(self):
+    one, other = _collect(), _collect(block=1)
+    self.assertAllEqual(one.action[0], other.action[0])
+    tf.nest.map_structure(
+      lambda x, y: self.assertAllClose(x, y, 1e-4, 1e-4), one, other
+    )
+
+  @parameterized.parameters(1, 3)
+  def test_worlds_beyond_the_size_are_neither_played_nor_read(self, size):
+    part = _collect(size=size)
+    for leaf in tf.nest.flatten(part):
+      self.assertAllEqual(leaf[:, size:], tf.zeros_like(leaf[:, size:]))
+    # What is asked for there is not even a task.
+    phi = tf.concat([_phi()[:size], tf.fill([_WORLDS - size, 8], -7.0)], 0)
+    batch = base.fresh_batch(_world().task_space, phi, tf.constant(size))
+    _assert_same(part, _explorer().collect(batch, _SEED))
+
+  def test_first_worlds_are_alike_whatever_the_size(self):
+    # Those of the first group; the others' places depend on where it ends.
+    whole = _collect()
+    for size in (1, 3):
+      alike = max(min(size // 2, _WORLDS // 2), 1)
+      one, other = tf.nest.map_structure(
+        lambda x, alike=alike: x[:, :alike], (whole, _collect(size=size))
+      )
+      _assert_same(one.action, other.action)
+      tf.nest.map_structure(self.assertAllClose, one, other)
+
+
+class WorldsTest(tf.test.TestCase):
+  def test_players_act_and_are_told_in_turn(self):
+    heard = {}
+
+    class Player:
+      def __init__(self, begin, end):
+        self._heard = heard.setdefault((begin, end), [])
+        self._actions = np.tile(mechanics.NO_OP, [end - begin, 2, 1])
+
+      def act(self, step, seen):
+        self._heard.append(('act', step, len(seen.actor.own)))
+        return self._actions
+
+      def note(self, step, outcome):
+        self._heard.append(('note', step, len(outcome.progress)))
+
+    steps = {}
+    host_rollout.Worlds(_world().task).play(
+      _phi().numpy(),
+      _SEED,
+      Player,
+      lambda group, state: steps.setdefault(group, []).append(state.step),
+    )
+    self.assertEqual(list(heard), [(0, 2), (2, 5)])
+    for (begin, end), found in heard.items():
+      expected = [
+        (what, step, end - begin)
+        for step in range(_world().horizon)
+        for what in ('act', 'note')
+      ]
+      self.assertEqual(found, expected)
+    every_step = list(range(_world().horizon + 1))
+    self.assertEqual(steps, {0: every_step, 1: every_step})
+
+  def test_worlds_that_broke_down_are_counted_once_and_for_all(self):
+    played = host_rollout.Worlds(_world().task)
+    still = np.tile(mechanics.NO_OP, [_WORLDS, 2, 1])
+
+    def act(begin, seen, memory):
+      step = memory or 0
+      if begin and step == 3:
+        # Out of the arena, from where there is no way back.
+        played._groups[1].physics.bind('qpos')[:2, 0] = -5.0
+      return still[: len(seen.actor.own)], step + 1
+
+    phi = _phi().numpy()
+    for expected in (2, 4):
+      progress = host_rollout.perform(act, played, phi, _SEED)
+      self.assertEqual(played.num_unstable, expected)
+      self.assertAllInRange(progress, 0.0, 1.0)
+    # Other worlds take their place, and what was counted stays.
+    host_rollout.perform(act, played, phi[:1], _SEED)
+    self.assertEqual(played.num_unstable, 4)
+
+
+class PerformTest(tf.test.TestCase):
+  def test_it_makes_the_steps_of_act(self):
+    def greedily(begin, seen, memory):
+      del begin
+      _, action, memory, _ = _look(seen.actor, memory)
+      return action.numpy(), memory
+
+    watched = {0: [], 1: []}
+    progress = host_rollout.perform(
+      greedily,
+      host_rollout.Worlds(_world().task),
+      _phi().numpy(),
+      _SEED,
+      lambda group, state: watched[group].append(state.position),
+    )
+    self.assertEqual(progress.dtype, np.float32)
+    self.assertEqual(progress.shape, (_world().horizon, _WORLDS))
+    numbers = _SEED.numpy().astype(np.int64) % 2**32
+    for group, (begin, end) in enumerate([(0, 2), (2, 5)]):
+      worlds = environment.HideAndSeekWorlds(_world().task, end - begin)
+      worlds.place(_phi().numpy()[begin:end], [*numbers, begin])
+      memory, positions = None, [worlds.state.position]
+      for t in range(_world().horizon):
+        action, memory = greedily(begin, worlds.observe(), memory)
+        outcome = worlds.step(action)
+        positions.append(worlds.state.position)
+        np.testing.assert_array_equal(progress[t, begin:end], outcome.progress)
+      np.testing.assert_array_equal(watched[group], positions)
+      self.assertGreater(np.ptp(positions, 0).max(), 0.5)  # Metres.
+
+
+if __name__ == '__main__':
+  tf.test.main()
