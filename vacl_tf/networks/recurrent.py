@@ -34,17 +34,16 @@ class Attention(snt.Module):
       blocks.Folded(rng, size, size, 1.0, name)
       for name in ('query', 'key', 'value', 'out')
     )
-    # Sums over each head's share of the units, and back to all of them.
-    size_of_head = size // config.NUM_HEADS
-    share = np.kron(np.eye(config.NUM_HEADS), np.ones([size_of_head, 1]))
+    # Sums over each head's share of the units.
+    self._size_of_head = size // config.NUM_HEADS
+    share = np.kron(np.eye(config.NUM_HEADS), np.ones([self._size_of_head, 1]))
     self._to_heads = tf.constant(share, tf.float32)
-    self._scale = size_of_head**-0.5
 
   def __call__(self, tokens: tf.Tensor) -> tf.Tensor:
     """Returns tokens [N, S, H] after looking at one another.
 
-    Products of small matrices are taken as products of elements and one with a
-    constant matrix, which on a CPU is several times faster.
+    Products of small matrices are taken as products of elements, summed by one
+    with a constant matrix or as they are made: on a CPU that is twice as fast.
     """
     num_tokens, size = tf.shape(tokens)[1], tokens.shape[2]
     x = blocks.standardize(tf.reshape(tokens, [-1, size]))
@@ -55,11 +54,11 @@ class Attention(snt.Module):
     products = query[:, :, None] * key[:, None]  # [N, S, S, H]
     scores = tf.matmul(tf.reshape(products, [-1, size]), self._to_heads)
     scores = tf.reshape(scores, [-1, num_tokens, num_tokens, config.NUM_HEADS])
-    weights = tf.nn.softmax(self._scale * scores, 2)
-    weights = tf.reshape(weights, [-1, config.NUM_HEADS])
-    weights = tf.matmul(weights, self._to_heads, transpose_b=True)
-    weights = tf.reshape(weights, [-1, num_tokens, num_tokens, size])
-    found = tf.reduce_sum(weights * value[:, None], 2)
+    weights = tf.nn.softmax(self._size_of_head**-0.5 * scores, 2)
+    value = tf.reshape(
+      value, [-1, 1, num_tokens, config.NUM_HEADS, self._size_of_head]
+    )
+    found = tf.reduce_sum(weights[..., None] * value, 2)
     found = self.out(tf.reshape(found, [-1, size]), ())
     return tokens + tf.reshape(found, [-1, num_tokens, size])
 
