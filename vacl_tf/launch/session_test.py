@@ -91,7 +91,7 @@ class SessionTest(absltest.TestCase):
     )
     self.assertEqual(code, 0, err)
     found = json.loads(out)
-    self.assertEqual((found['num_agents'], found['trained_with']), (6, 4))
+    self.assertEqual((found['num_agents'], found['trained_with']), (6, '4'))
     coverage = found['coverage']
     self.assertLessEqual(coverage['low'], coverage['mean'])
     with Image.open(gif) as image:
