@@ -40,10 +40,31 @@ class ConfigTest(parameterized.TestCase):
     ({'ppo.num_minibatches': 9}, 'num_minibatches=9 does not divide'),
     ({'curriculum.num_easy_tasks': 5000}, 'above the capacity'),
     ({'seed': -1}, 'seed=-1'),
+    ({'ppo.chunk_length': 4}, 'chunk_length=4 does not divide .*horizon, 70$'),
+    ({'ppo.chunk_length': 0}, 'chunk_length=0 .*allowed: 1 to'),
+    (
+      {'ppo.chunk_length': 70, 'ppo.num_minibatches': 50},
+      'num_minibatches=50 does not divide 120 samples .*chunks of 70',
+    ),
+    ({'hide_and_seek.reach': 2.0}, 'reach=2.0 .*allowed: 1e-06 to 1.0'),
+    ({'hide_and_seek.reward_scale': 0.0}, 'reward_scale=0.0 .*allowed: 1e-06'),
   )
   def test_a_bad_value_is_named_with_the_remedy(self, values, message):
     with self.assertRaisesRegex(ValueError, message):
       bounds.check(config.replace(config.Config(), values))
+
+  @parameterized.parameters(
+    ('2,4', 'counts agents and boxes; give a list like 2x2,4x2,4x4'),
+    ('2x2,2x4', 'does not end at 4x4'),
+    ('4x2,2x4,4x4', 'does not grow from 4x2 to 2x4'),
+    ('2x,4x4', 'is not a list of counts; give one like'),
+    ('2,4x4', 'does not grow from 2 to 4x4'),
+  )
+  def test_a_path_of_counts_that_is_none_is_refused(self, path, message):
+    cfg = presets.make(env='lock_and_return', num_agents=4)
+    cfg = config.replace(cfg, {'progression.entity_counts': path})
+    with self.assertRaisesRegex(ValueError, message):
+      bounds.check(cfg)
 
   def test_every_number_has_bounds(self):
     numbers = {

@@ -8,6 +8,7 @@ from absl.testing import absltest
 from absl.testing import parameterized
 
 from vacl_tf import bounds
+from vacl_tf import config
 from vacl_tf import presets
 
 _ALL = tuple(itertools.product(presets.WORLDS, presets.NAMES))
@@ -60,6 +61,42 @@ class PresetsTest(parameterized.TestCase):
     bounds.check(cfg)
     self.assertEqual(cfg.environment.name, env)
     self.assertEqual(cfg.preset, preset)
+
+  @parameterized.parameters(
+    ({}, (2, 2), ''),
+    ({'num_agents': 4}, (4, 4), '2x2,4x2,4x4'),
+    ({'num_boxes': 4}, (4, 4), '2x2,4x2,4x4'),
+    ({'num_agents': 4, 'num_boxes': 2}, (4, 2), '2x2,4x2'),
+    ({'num_agents': 3, 'num_boxes': 5}, (3, 5), '2x2,3x2,3x4,3x5'),
+    ({'num_agents': 1}, (1, 1), ''),
+    ({'entity_counts': '1x1,2x1'}, (2, 1), '1x1,2x1'),
+    ({'num_agents': 4, 'curriculum': 'uniform'}, (4, 4), ''),
+  )
+  def test_the_path_doubles_agents_first(self, given, last, path):
+    cfg = presets.make(env='lock_and_return', **given)
+    world = cfg.environment
+    self.assertEqual((world.num_agents, world.num_boxes), last)
+    self.assertEqual(cfg.progression.entity_counts, path)
+    self.assertEqual(config.entity_counts(cfg)[-1], last)
+
+  @parameterized.parameters('simple_spread', 'ramp_use')
+  def test_boxes_where_there_are_none_lead_nowhere(self, env):
+    # Whoever loads the world refuses it; doubling none would never end.
+    cfg = presets.make(env=env, num_boxes=1)
+    self.assertEqual(cfg.progression.entity_counts, '')
+    self.assertEqual(cfg.environment.num_boxes, 1)
+
+  def test_hide_and_seek_learns_in_chunks_of_its_horizon(self):
+    for env, length in (('lock_and_return', 30), ('ramp_use', 10)):
+      for preset in presets.NAMES:
+        cfg = presets.make(env=env, preset=preset)
+        self.assertEqual(cfg.ppo.chunk_length, length)
+        self.assertEqual(cfg.environment.horizon, 60)
+        self.assertEqual(cfg.ppo.entropy_cost, 0.01)
+        self.assertEqual(cfg.training.num_tasks, 300)
+        self.assertEqual(cfg.network.activation, 'tanh')
+      self.assertEqual(cfg.training.num_rollouts, 3)
+      self.assertEqual(cfg.ppo.value_decay, 0.99999)
 
   @parameterized.parameters(
     ({'preset': 'papper'}, 'did you mean paper'),

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every environment promises, checked for each that `load` knows.
 
-The tests' own LineWorld stands for the worlds that users bring.
+`WorldTest` has what training must know of any world, `ConformanceTest` what
+those do besides that run inside a graph. The tests' own LineWorld stands for
+the worlds that users bring.
 """
 
 import numpy as np
@@ -20,6 +22,7 @@ _NUM_WORLDS = 6
 _NUM_STEPS = 20
 _OWN = fakes.LineWorld()
 _NAMES = (*environments.NAMES, _OWN.name)
+_IN_GRAPH = (*environments.IN_GRAPH, _OWN.name)
 
 
 def _load(name):
@@ -51,10 +54,12 @@ def _outputs(env, state):
 
 
 @parameterized.parameters(*((name,) for name in _NAMES))
-class ConformanceTest(tf.test.TestCase, parameterized.TestCase):
+class WorldTest(tf.test.TestCase, parameterized.TestCase):
   def test_describes_itself(self, name):
     env = _load(name)
-    self.assertIsInstance(env, base.Environment)
+    self.assertIsInstance(env, base.World)
+    in_graph = isinstance(env, base.Environment)
+    self.assertEqual(in_graph, name in _IN_GRAPH)
     self.assertEqual(env.name, name)
     self.assertGreater(env.horizon, 0)
     self.assertIsInstance(env.is_terminal, bool)
@@ -66,6 +71,44 @@ class ConformanceTest(tf.test.TestCase, parameterized.TestCase):
       set(space.entity_of_dim), set(range(space.num_entities))
     )
 
+  def test_counts_begin_with_the_agents_that_act(self, name):
+    env = _load(name)
+    num_agents = sum(role.num_agents for role in env.roles)
+    self.assertEqual(env.task_space.count, num_agents)
+    self.assertEqual(env.counts[0], num_agents)
+    # Each looks at whatever is in phi, at least.
+    self.assertGreaterEqual(
+      env.num_vectors, num_agents * env.task_space.num_entities
+    )
+
+  def test_draws_of_tasks_have_their_shape_and_seed(self, name):
+    space = _load(name).task_space
+    for draw in (space.sample_easy, space.sample_uniform, space.sample_target):
+      one, again, other = (
+        draw(_NUM_WORLDS, randomness.root(seed)) for seed in (3, 3, 4)
+      )
+      self.assertEqual(one.shape, [_NUM_WORLDS, space.num_dims])
+      self.assertEqual(one.dtype, tf.float32)
+      self.assertAllEqual(one, again)
+      self.assertNotAllEqual(one, other)
+
+  def test_tasks_are_feasible(self, name):
+    space, seed = _load(name).task_space, randomness.root(4)
+    for draw in (space.sample_easy, space.sample_uniform, space.sample_target):
+      feasible = space.feasible(draw(300, seed))
+      self.assertEqual(feasible.shape, [300, space.num_entities])
+      self.assertTrue(np.all(feasible))
+
+  def test_clip_makes_feasible(self, name):
+    space, seed = _load(name).task_space, randomness.root(5)
+    noise = randomness.uniform(seed, [300, space.num_dims], -20.0, 20.0)
+    phi = space.sample_uniform(300, seed) + noise
+    self.assertFalse(np.all(space.feasible(phi)))
+    self.assertTrue(np.all(space.feasible(space.clip(phi, seed))))
+
+
+@parameterized.parameters(*((name,) for name in _IN_GRAPH))
+class ConformanceTest(tf.test.TestCase, parameterized.TestCase):
   def test_outputs_have_the_shapes_and_types_of_the_roles(self, name):
     env = _load(name)
     for state in _play(env, num_steps=1):
@@ -143,23 +186,7 @@ class ConformanceTest(tf.test.TestCase, parameterized.TestCase):
     space, seed = env.task_space, randomness.root(3)
     for draw in (space.sample_easy, space.sample_uniform, space.sample_target):
       phi = draw(_NUM_WORLDS, seed)
-      self.assertEqual(phi.shape, [_NUM_WORLDS, space.num_dims])
-      self.assertEqual(phi.dtype, tf.float32)
       self.assertAllClose(env.read_task(env.place(phi, seed)), phi, atol=1e-6)
-
-  def test_tasks_are_feasible(self, name):
-    space, seed = _load(name).task_space, randomness.root(4)
-    for draw in (space.sample_easy, space.sample_uniform, space.sample_target):
-      feasible = space.feasible(draw(300, seed))
-      self.assertEqual(feasible.shape, [300, space.num_entities])
-      self.assertTrue(np.all(feasible))
-
-  def test_clip_makes_feasible(self, name):
-    space, seed = _load(name).task_space, randomness.root(5)
-    noise = randomness.uniform(seed, [300, space.num_dims], -20.0, 20.0)
-    phi = space.sample_uniform(300, seed) + noise
-    self.assertFalse(np.all(space.feasible(phi)))
-    self.assertTrue(np.all(space.feasible(space.clip(phi, seed))))
 
   def test_easy_tasks_are_nearer_to_their_goal_than_uniform_ones(self, name):
     env = _load(name)
@@ -233,6 +260,66 @@ class LoadTest(tf.test.TestCase, parameterized.TestCase):
   def test_the_only_possible_number_of_agents_is_named(self, given):
     with self.assertRaisesRegex(ValueError, f'={given} .*; allowed: 2$'):
       environments.load('speaker_listener', num_agents=given)
+
+  @parameterized.parameters(
+    ({'name': 'simple_spread', 'num_boxes': 2}, r'num_boxes=2 .*leave it out'),
+    ({'name': 'ramp_use', 'num_boxes': 1}, r'num_boxes=1 .*leave it out'),
+    ({'name': 'lock_and_return', 'num_boxes': 9}, r'=9 .*allowed: 1 to 8'),
+    ({'name': 'lock_and_return', 'num_agents': 9}, r'=9 .*allowed: 1 to 8'),
+    ({'name': 'ramp_use', 'num_agents': 2}, r'=2 .*allowed: 1$'),
+    ({'name': 'ramp_use', 'horizon': 30}, r'horizon=30: .* 60; leave it out'),
+  )
+  def test_an_impossible_world_is_refused(self, given, message):
+    with self.assertRaisesRegex(ValueError, message):
+      environments.load(**given)
+
+  @parameterized.parameters(
+    ('lock_and_return', 'reach', 0.5),
+    ('lock_and_return', 'has_box', False),
+    ('ramp_use', 'sees_birthplace', True),
+    ('simple_spread', 'reward_scale', 0.1),
+  )
+  def test_a_variant_of_another_task_is_refused(self, name, field, value):
+    variant = config.replace(config.HideAndSeekConfig(), {field: value})
+    message = rf'hide_and_seek\.{field} .*{value}.* {name}; leave it out'
+    with self.assertRaisesRegex(ValueError, message):
+      environments.load(name, variant=variant)
+
+  @parameterized.parameters(
+    (None, None, (2, 2)), (4, None, (4, 4)), (None, 3, (3, 3)), (4, 2, (4, 2))
+  )
+  def test_agents_and_boxes_stand_in_for_each_other(
+    self, agents, boxes, counts
+  ):
+    env = environments.load('lock_and_return', agents, num_boxes=boxes)
+    self.assertEqual(env.counts, counts)
+    self.assertEqual(
+      env.task.slots, {'agents': counts[0] - 1, 'boxes': counts[1]}
+    )
+
+  def test_a_variant_reaches_its_task(self):
+    variant = config.HideAndSeekConfig(
+      has_box=False, reward_scale=0.1, reach=0.5
+    )
+    env = environments.load('ramp_use', variant=variant)
+    self.assertEqual(set(env.roles[0].entity_sizes), {'hiders', 'ramps'})
+    self.assertEqual((env.task.reward_scale, env.task.reach), (0.1, 0.5))
+
+  @parameterized.parameters(
+    ('push_ball', {'ppo.chunk_length': 10}, 'chunk_length=10: .*allowed: 1$'),
+    ('ramp_use', {'network.hidden_size': 10}, 'size=10: .*allowed: multiples'),
+    ('ramp_use', {'network.frame': 'own'}, 'frame=own .*allowed there: room'),
+    ('push_ball', {'environment.name': 'pull'}, "'pull' is unknown; did"),
+  )
+  def test_a_network_that_does_not_fit_is_refused(self, name, values, message):
+    cfg = config.replace(presets.make(env=name), values)
+    with self.assertRaisesRegex(ValueError, message):
+      environments.load_all(cfg)
+
+  def test_every_count_of_a_path_is_loaded(self):
+    cfg = presets.make(env='lock_and_return', num_agents=4)
+    counts = [env.counts for env in environments.load_all(cfg)]
+    self.assertEqual(counts, [(2, 2), (4, 2), (4, 4)])
 
   @parameterized.parameters('hard_spread', 'speaker_listener')
   def test_what_is_no_open_square_has_one_frame(self, name):

@@ -47,6 +47,17 @@ class BadInputTest(parameterized.TestCase):
     ('--entity_counts=4,101', 'num_agents=101 .*allowed: 2 to 100'),
     ('--entity_counts=1,4', 'num_agents=1 .*allowed: 2 to 100'),
     ('--entity_counts=2x2,4x2', 'counts agents alone; give a list like 4,8'),
+    (
+      '--num_boxes=1',
+      'num_boxes=1 is of no use in simple_spread; leave it out',
+    ),
+    (
+      '--config.ppo.chunk_length=10',
+      'chunk_length=10: .* no memory; allowed: 1',
+    ),
+    ('--config.hide_and_seek.reach=1', r'reach .*0\.25 -> 1\.0.* leave it out'),
+    ('--config.hide_and_seek.nohas_box', 'config.hide_and_seek'),
+    ('--config.environment.name=nowhere', "'nowhere' is unknown; allowed"),
     ('--num_env_steps=8399', 'give at least 8400'),
     ('--evaluation_interval=0', 'evaluation_interval=0'),
     ('--stop_at_coverage=-1', 'stop_at_coverage'),
@@ -67,7 +78,39 @@ class BadInputTest(parameterized.TestCase):
     ),
     (
       ['--num_agents=16', '--entity_counts=4,8'],
-      'does not end at num_agents=16; leave one of them out',
+      'does not end at 16, which is to be mastered; leave one of them out',
+    ),
+    (
+      ['--env=ramp_use', '--num_boxes=1'],
+      'num_boxes=1 is of no use in ramp_use; leave it out',
+    ),
+    (
+      ['--env=ramp_use', '--num_agents=2'],
+      'num_agents=2 is not possible in ramp_use; allowed: 1$',
+    ),
+    (
+      ['--env=lock_and_return', '--num_agents=2', '--num_boxes=9'],
+      'num_boxes=9 is not possible in lock_and_return; allowed: 1 to 8',
+    ),
+    (
+      ['--env=lock_and_return', '--entity_counts=2,4'],
+      'counts agents and boxes; give a list like 2x2,4x2,4x4',
+    ),
+    (
+      ['--env=lock_and_return', '--config.environment.horizon=30'],
+      'horizon=30: that of lock_and_return is 60; leave it out',
+    ),
+    (
+      ['--env=lock_and_return', '--config.ppo.chunk_length=40'],
+      'chunk_length=40 does not divide the horizon, 60',
+    ),
+    (
+      ['--env=lock_and_return', '--config.hide_and_seek.reward_scale=0.1'],
+      'reward_scale .* is of no use in lock_and_return; leave it out',
+    ),
+    (
+      ['--env=ramp_use', '--config.network.hidden_size=30'],
+      'hidden_size=30: .* 4 heads of attention; allowed: multiples of it',
     ),
     (
       ['--num_agents=8', '--config.training.num_tasks=35'],

@@ -13,6 +13,7 @@ from vacl_tf import environments
 from vacl_tf import presets
 from vacl_tf import randomness
 from vacl_tf.networks import policy_value
+from vacl_tf.networks import recurrent
 from vacl_tf.training import saving
 
 
@@ -136,6 +137,38 @@ print('used')
 """
 
 
+_REMEMBER = """
+import sys
+import numpy as np
+import tensorflow as tf
+policy = tf.saved_model.load(sys.argv[1])
+given = np.load(sys.argv[2])
+steps, batch, n = given['own'].shape[:3]
+for name in ('greedy', 'drawn'):
+  state = policy.initial_state(tf.constant(batch), tf.constant(n))
+  assert list(state) == ['memory'] and not state['memory'].numpy().any()
+  for t in range(steps):
+    found = policy.act(
+      seed=tf.constant([t, 1]),
+      greedy=tf.constant(name == 'greedy'),
+      **state,
+      **{kind: tf.constant(given[kind][t]) for kind in ('own', 'agents', 'boxes')},
+    )
+    state = {'memory': found['memory']}
+    for key in ('logits', 'memory'):
+      np.testing.assert_allclose(
+        found[key].numpy(), given[key][t], 1e-4, 1e-4, err_msg=key
+      )
+    assert found['action'].dtype == tf.int32
+    action, mode = found['action'].numpy(), given['mode'][t]
+    assert action.shape == mode.shape
+    assert (action == mode).all() == (name == 'greedy')
+    assert (action >= 0).all() and (action < [11, 11, 11, 2, 2]).all()
+assert not any(name.startswith('vacl_tf') for name in sys.modules)
+print('used')
+"""
+
+
 class ExportTest(tf.test.TestCase):
   def setUp(self):
     super().setUp()
@@ -155,9 +188,7 @@ class ExportTest(tf.test.TestCase):
     phi = self.env.task_space.sample_uniform(6, randomness.root(0))
     observations = self.env.observe(self.env.place(phi, randomness.root(0)))
     named = saving.flat(self.env.roles, observations)
-    found = act(
-      seed=randomness.root(3), greedy=tf.constant(False), **named
-    )
+    found = act(seed=randomness.root(3), greedy=tf.constant(False), **named)
     expected = self.network.logits(observations)[0]
     self.assertAllClose(found['logits'], expected, 1e-5, 1e-6)
     self.assertBetween(int(tf.reduce_max(found['action'])), 1, 4)
@@ -176,6 +207,63 @@ class ExportTest(tf.test.TestCase):
     (self.directory / 'policy.json').unlink()
     with self.assertRaisesRegex(saving.UnusableError, 'saved_model folder'):
       saving.load_policy(self.directory)
+
+
+class ExportWithMemoryTest(tf.test.TestCase):
+  """Exports a policy of Lock-and-Return."""
+
+  def setUp(self):
+    super().setUp()
+    cfg = presets.make(env='lock_and_return')
+    self.env = environments.load('lock_and_return')
+    self.network = recurrent.PolicyValue(self.env.roles[0], cfg.network, seed=1)
+    # As it is initialised, the policy is all but uniform everywhere.
+    logits = self.network.policies[0].logits
+    logits.w.assign(100.0 * logits.w)
+    self.folder = pathlib.Path(self.create_tempdir().full_path)
+    saving.export(self.network, self.env, cfg, self.folder / 'policy')
+
+  def test_it_says_what_it_is_for(self):
+    _, facts = saving.load_policy(self.folder / 'policy')
+    self.assertEqual(facts['env'], 'lock_and_return')
+    self.assertEqual((facts['num_agents'], facts['num_boxes']), (2, 2))
+    self.assertEqual(facts['roles'], saving.described(self.env.roles))
+    self.assertEqual(facts['roles'][0]['num_actions'], [11, 11, 11, 2, 2])
+
+  def test_it_remembers_without_vacl_tf_for_any_numbers(self):
+    rng = np.random.default_rng(0)
+    for index, (batch, n, boxes) in enumerate([(3, 2, 2), (2, 4, 1)]):
+      sizes = self.env.roles[0].entity_sizes
+      shapes = {
+        'own': [self.env.roles[0].own_size],
+        'agents': [n - 1, sizes['agents']],
+        'boxes': [boxes, sizes['boxes']],
+      }
+      given = {
+        kind: rng.normal(size=[3, batch, n, *shape]).astype(np.float32)
+        for kind, shape in shapes.items()
+      }
+      memory, expected = tf.zeros([batch, n, 64]), []
+      for t in range(3):
+        kinds = {kind: tf.constant(given[kind][t]) for kind in sizes}
+        distribution, memory = self.network.act(
+          tf.constant(given['own'][t]), kinds, memory
+        )
+        expected.append((distribution.logits, memory, distribution.mode()))
+      names = ('logits', 'memory', 'mode')
+      given |= dict(
+        zip(names, map(np.stack, zip(*expected, strict=True)), strict=True)
+      )
+      path = self.folder / f'{index}.npz'
+      np.savez(path, **given)
+      result = subprocess.run(
+        [sys.executable, '-c', _REMEMBER, str(self.folder / 'policy'), path],
+        capture_output=True,
+        text=True,
+        cwd=self.folder,
+        check=False,
+      )
+      self.assertEqual(result.stdout.strip(), 'used', result.stderr)
 
 
 if __name__ == '__main__':
