@@ -142,28 +142,29 @@ import sys
 import numpy as np
 import tensorflow as tf
 policy = tf.saved_model.load(sys.argv[1])
-given = np.load(sys.argv[2])
-steps, batch, n = given['own'].shape[:3]
-for name in ('greedy', 'drawn'):
+
+def play(given, is_greedy):
+  steps, batch, n = given['own'].shape[:3]
   state = policy.initial_state(tf.constant(batch), tf.constant(n))
   assert list(state) == ['memory'] and not state['memory'].numpy().any()
   for t in range(steps):
     found = policy.act(
       seed=tf.constant([t, 1]),
-      greedy=tf.constant(name == 'greedy'),
+      greedy=tf.constant(is_greedy),
+      **{k: tf.constant(given[k][t]) for k in ('own', 'agents', 'boxes')},
       **state,
-      **{kind: tf.constant(given[kind][t]) for kind in ('own', 'agents', 'boxes')},
     )
     state = {'memory': found['memory']}
     for key in ('logits', 'memory'):
-      np.testing.assert_allclose(
-        found[key].numpy(), given[key][t], 1e-4, 1e-4, err_msg=key
-      )
-    assert found['action'].dtype == tf.int32
+      np.testing.assert_allclose(found[key], given[key][t], 1e-4, 1e-4)
     action, mode = found['action'].numpy(), given['mode'][t]
-    assert action.shape == mode.shape
-    assert (action == mode).all() == (name == 'greedy')
+    assert action.shape == mode.shape and action.dtype == np.int32
+    assert (action == mode).all() == is_greedy
     assert (action >= 0).all() and (action < [11, 11, 11, 2, 2]).all()
+
+for path in sys.argv[2:]:
+  for is_greedy in (True, False):
+    play(np.load(path), is_greedy)
 assert not any(name.startswith('vacl_tf') for name in sys.modules)
 print('used')
 """
@@ -231,39 +232,39 @@ class ExportWithMemoryTest(tf.test.TestCase):
     self.assertEqual(facts['roles'][0]['num_actions'], [11, 11, 11, 2, 2])
 
   def test_it_remembers_without_vacl_tf_for_any_numbers(self):
-    rng = np.random.default_rng(0)
-    for index, (batch, n, boxes) in enumerate([(3, 2, 2), (2, 4, 1)]):
-      sizes = self.env.roles[0].entity_sizes
-      shapes = {
-        'own': [self.env.roles[0].own_size],
-        'agents': [n - 1, sizes['agents']],
-        'boxes': [boxes, sizes['boxes']],
-      }
-      given = {
-        kind: rng.normal(size=[3, batch, n, *shape]).astype(np.float32)
-        for kind, shape in shapes.items()
-      }
-      memory, expected = tf.zeros([batch, n, 64]), []
-      for t in range(3):
-        kinds = {kind: tf.constant(given[kind][t]) for kind in sizes}
-        distribution, memory = self.network.act(
-          tf.constant(given['own'][t]), kinds, memory
-        )
-        expected.append((distribution.logits, memory, distribution.mode()))
-      names = ('logits', 'memory', 'mode')
-      given |= dict(
-        zip(names, map(np.stack, zip(*expected, strict=True)), strict=True)
-      )
-      path = self.folder / f'{index}.npz'
-      np.savez(path, **given)
-      result = subprocess.run(
-        [sys.executable, '-c', _REMEMBER, str(self.folder / 'policy'), path],
-        capture_output=True,
-        text=True,
-        cwd=self.folder,
-        check=False,
-      )
-      self.assertEqual(result.stdout.strip(), 'used', result.stderr)
+    paths = [str(self.folder / name) for name in ('few.npz', 'many.npz')]
+    self._write(paths[0], batch=3, n=2, boxes=2)
+    self._write(paths[1], batch=2, n=4, boxes=1)
+    result = subprocess.run(
+      [sys.executable, '-c', _REMEMBER, str(self.folder / 'policy'), *paths],
+      capture_output=True,
+      text=True,
+      cwd=self.folder,
+      check=False,
+    )
+    self.assertEqual(result.stdout.strip(), 'used', result.stderr)
+
+  def _write(self, path, batch, n, boxes):
+    """Writes what agents see in three steps, and what the network says."""
+    rng, [role] = np.random.default_rng(0), self.env.roles
+    shapes = {
+      'own': [role.own_size],
+      'agents': [n - 1, role.entity_sizes['agents']],
+      'boxes': [boxes, role.entity_sizes['boxes']],
+    }
+    given = {
+      kind: rng.normal(size=[3, batch, n, *shape]).astype(np.float32)
+      for kind, shape in shapes.items()
+    }
+    memory, expected = tf.zeros([batch, n, self.network.hidden_size]), []
+    for t in range(3):
+      seen = {kind: tf.constant(x[t]) for kind, x in given.items()}
+      own = seen.pop('own')
+      distribution, memory = self.network.act(own, seen, memory)
+      expected.append((distribution.logits, memory, distribution.mode()))
+    columns = map(np.stack, zip(*expected, strict=True))
+    said = dict(zip(('logits', 'memory', 'mode'), columns, strict=True))
+    np.savez(path, **given, **said)
 
 
 if __name__ == '__main__':
