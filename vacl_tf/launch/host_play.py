@@ -26,6 +26,7 @@ def progress(
   seed: types.Seed,
   memory_size: int,
   is_greedy: bool,
+  watch: Callable[[int, task_lib.State], None] | None = None,
 ) -> np.ndarray:
   """Returns the progress [T, B] on fresh tasks of the target distribution.
 
@@ -36,41 +37,8 @@ def progress(
     seed: of tasks, worlds and actions.
     memory_size: numbers that an agent remembers (H).
     is_greedy: whether to take the likeliest actions.
+    watch: see `host_rollout.Worlds.play`.
   """
-  return _play(exported, env, num_tasks, seed, memory_size, is_greedy)
-
-
-def frames(
-  exported: Exported,
-  env: training_view.HideAndSeek,
-  num_tasks: int,
-  seed: types.Seed,
-  memory_size: int,
-  is_greedy: bool,
-) -> list[rendering.Frame]:
-  """Returns a film of fresh tasks side by side, a frame each step."""
-  groups: dict[int, list[task_lib.State]] = {}
-
-  def watch(group: int, state: task_lib.State) -> None:
-    groups.setdefault(group, []).append(state)
-
-  _play(exported, env, num_tasks, seed, memory_size, is_greedy, watch)
-  films = [film.shoot(env.task, states).frames for states in groups.values()]
-  return [
-    rendering.tile([picture for worlds in step for picture in worlds])
-    for step in zip(*films, strict=True)
-  ]
-
-
-def _play(
-  exported: Exported,
-  env: training_view.HideAndSeek,
-  num_tasks: int,
-  seed: types.Seed,
-  memory_size: int,
-  is_greedy: bool,
-  watch: Callable[[int, task_lib.State], None] | None = None,
-) -> np.ndarray:
   draw, run, choose = randomness.split(seed, 3)
 
   def act(
@@ -93,3 +61,28 @@ def _play(
   return host_rollout.perform(
     act, host_rollout.Worlds(env.task), phi, run, watch
   )
+
+
+def frames(
+  exported: Exported,
+  env: training_view.HideAndSeek,
+  num_tasks: int,
+  seed: types.Seed,
+  memory_size: int,
+  is_greedy: bool,
+) -> list[rendering.Frame]:
+  """Returns a film of fresh tasks side by side, a frame each step.
+
+  For the arguments see `progress`.
+  """
+  groups: dict[int, list[task_lib.State]] = {}
+
+  def watch(group: int, state: task_lib.State) -> None:
+    groups.setdefault(group, []).append(state)
+
+  progress(exported, env, num_tasks, seed, memory_size, is_greedy, watch)
+  films = [film.shoot(env.task, states).frames for states in groups.values()]
+  return [
+    rendering.tile([picture for worlds in step for picture in worlds])
+    for step in zip(*films, strict=True)
+  ]

@@ -42,9 +42,8 @@ class HostPrograms:
       compiled: compiles a function.
     """
     self.env = env
-    # A batch that always counts as a whole is looked at as a whole.
-    is_whole = quantum == cfg.training.num_tasks
-    block = -(-quantum // host_rollout.NUM_GROUPS) if is_whole else quantum
+    # What counts in a group is a multiple of this, but for rounding.
+    block = -(-quantum // host_rollout.NUM_GROUPS)
     self._explorer = host_rollout.Explorer(network, env, block, compiled)
     self._tests = host_rollout.Worlds(env.task)
     self._num_reported = 0
