@@ -277,7 +277,8 @@ class Learner(tf.Module):
     num_agents = sum(x.shape[-1] for x in samples.log_prob)
     rows = num_rows // self.config.num_minibatches
     within = tf.range(rows_per_chunk)
-    number = tf.constant(float(rows_per_chunk * num_agents))
+    number = rows_per_chunk * self.steps_per_row * num_agents
+    number = tf.constant(float(number))
 
     def accumulate(k: tf.Tensor, total: Total) -> Total:
       # Gathered: of a slice XLA wants to know the place when it compiles.
