@@ -31,7 +31,8 @@ _HIDE_AND_SEEK = {
   'training.num_tasks': 300,
   'training.num_evaluation_tasks': 300,
   'ppo.entropy_cost': 0.01,
-  'ppo.num_epochs': 3,  # Three passes take about as long as the physics.
+  # With two agents three passes take about as long as the roll-out.
+  'ppo.num_epochs': 3,
   'curriculum.num_children': 200,
   # In cells of 0.2 m.
   'curriculum.step_size': 1.0,

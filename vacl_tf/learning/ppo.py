@@ -196,7 +196,7 @@ class Learner(tf.Module):
       value = self.normalizer.denormalize(value)
       learned = reward + bonus
       if cfg.center_rewards:
-        learned -= _mean(learned, size)
+        learned -= _total(learned, size) / _number(learned, size)
       advantages.append(
         losses.generalized_advantages(
           learned, value, cfg.discount, cfg.trace_decay, is_terminal
@@ -369,29 +369,26 @@ def order(
   return tf.argsort(tf.where(rows % num_worlds < size, score, 2.0))
 
 
-def _mean(x: tf.Tensor, size: tf.Tensor) -> tf.Tensor:
-  """Returns the mean over the worlds below `size` of [T, B, n]."""
-  steps, num_worlds, num_agents = x.shape
-  counts = tf.cast(tf.range(num_worlds) < size, tf.float32)[:, None]
-  number = float(steps * num_agents) * tf.cast(size, tf.float32)
-  return tf.reduce_sum(counts * x) / number
+def _total(x: tf.Tensor, size: tf.Tensor) -> tf.Tensor:
+  """Returns the sum over the worlds below `size` of [T, B, n]."""
+  counts = tf.cast(tf.range(x.shape[1]) < size, tf.float32)[:, None]
+  return tf.reduce_sum(counts * x)
+
+
+def _number(x: tf.Tensor, size: tf.Tensor) -> tf.Tensor:
+  """Returns how many numbers of [T, B, n] are of worlds below `size`."""
+  return float(x.shape[0] * x.shape[2]) * tf.cast(size, tf.float32)
 
 
 def _sums(
   advantage: tf.Tensor, returns: tf.Tensor, reward: tf.Tensor, size: tf.Tensor
 ) -> Sums:
   """Returns sums over the worlds below `size` of [T, B, n]."""
-  steps, num_worlds, num_agents = advantage.shape
-  counts = tf.cast(tf.range(num_worlds) < size, tf.float32)[:, None]
-
-  def total(x: tf.Tensor) -> tf.Tensor:
-    return tf.reduce_sum(counts * x)
-
   return Sums(
-    number=float(steps * num_agents) * tf.cast(size, tf.float32),
-    advantage=total(advantage),
-    square_advantage=total(advantage * advantage),
-    returns=total(returns),
-    square_returns=total(returns * returns),
-    reward=total(reward),
+    number=_number(advantage, size),
+    advantage=_total(advantage, size),
+    square_advantage=_total(advantage * advantage, size),
+    returns=_total(returns, size),
+    square_returns=_total(returns * returns, size),
+    reward=_total(reward, size),
   )
