@@ -78,6 +78,8 @@ class Arena(NamedTuple):
     spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
     # MuJoCo takes sparse ones from 60 joints on, and worlds break down then.
     spec.option.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
+    # Whatever is at rest costs nothing until something touches or moves it.
+    spec.option.enableflags |= mujoco.mjtEnableBit.mjENBL_SLEEP
     spec.worldbody.add_geom(
       type=mujoco.mjtGeom.mjGEOM_PLANE,
       size=[0.0, 0.0, 1.0],  # Endless.

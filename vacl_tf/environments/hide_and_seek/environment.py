@@ -64,15 +64,22 @@ class HideAndSeekWorlds:
     self.num_unstable = 0
     cast = task.cast
     model = entities.compile_model(task.arena, cast)
-    # More threads than CPUs are many times slower: waiting, they stay busy.
-    self.physics = batch.Batch(model, num_worlds, threads or _num_cpus())
+    names = map(entities.entity_name, range(cast.num_entities))
+    self._bodies = np.array([model.body(name).id for name in names])
+    # Motors keep an entity awake, which those of who never acts need not.
+    idle = np.delete(self._bodies[: cast.num_agents], task.actors)
+    asleep = mujoco.mjtSleepPolicy.mjSLEEP_ALLOWED
+    model.tree_sleep_policy[model.body_treeid[idle]] = asleep
+    # More threads than CPUs are many times slower: waiting, they stay busy. Who
+    # is asleep is not part of the state; so each world has data of its own.
+    self.physics = batch.Batch(
+      model, num_worlds, threads or _num_cpus(), persistent=True
+    )
     self._attach()
 
     self._half_sizes = cast.half_sizes()
     self._aims = cast.aims()
     self._teams = np.array(task.teams)
-    names = map(entities.entity_name, range(cast.num_entities))
-    self._bodies = np.array([model.body(name).id for name in names])
     # The last one stands for a ray that hits nothing, geometry -1.
     self._body_of_geom = np.append(model.geom_bodyid, -1)
     hands = [cast.num_agents, cast.num_objects]

@@ -87,11 +87,9 @@ class OracleTest(parameterized.TestCase):
       self.assertGreaterEqual(events[event], 3, (event, events))
 
   def _synchronise(self, worlds, oracles):
-    physics = worlds.physics
+    """Who sleeps, and who is about to, is not in the state, but in the data."""
     for world, oracle in enumerate(oracles):
-      oracle.data.qpos[:] = physics.bind('qpos')[world]
-      oracle.data.qvel[:] = physics.bind('qvel')[world]
-      oracle.data.qacc_warmstart[:] = physics.bind('qacc_warmstart')[world]
+      worlds.physics.get_data(world, oracle.data)
 
   def _count(self, events, before, after):
     has_changed = before.held != after.held
@@ -191,6 +189,22 @@ class GrabTest(parameterized.TestCase):
     state = pair.step(_action(pull=1), _IDLE, num=10)
     self.assertEqual(state.held[0, 0], 0)
     np.testing.assert_allclose(pair.position, begin, atol=1e-3)
+
+  @parameterized.named_parameters(
+    ('pulled', _action(y=_FULL, pull=1)), ('pushed', _action(y=_BACK))
+  )
+  def test_a_box_at_rest_is_asleep_until_it_is(self, action):
+    """Bodies are world, walls, agents and boxes, in this order."""
+    pair = _Pair()
+    is_awake = pair.worlds.physics.bind('body_awake')[0, -2:]
+    pair.step(_IDLE, _IDLE, num=10)
+    np.testing.assert_array_equal(is_awake, [0, 0])
+    before = pair.position[0, 2:, _Y].copy()
+    pair.step(action, _IDLE, num=5)
+    np.testing.assert_array_equal(is_awake, [1, 0])
+    moved = np.abs(pair.position[0, 2:, _Y] - before)
+    self.assertGreater(moved[0], 1.0)
+    self.assertEqual(moved[1], 0.0)
 
   def test_who_does_not_pull_only_pushes(self):
     pair = _Pair()

@@ -192,6 +192,8 @@ class HiderTest(absltest.TestCase):
     for _ in range(10):
       _step(worlds, (10, 10, 10, 1, 1))
     np.testing.assert_allclose(position[:, _HIDER], begin, atol=2e-3)
+    is_awake = worlds.physics.bind('body_awake')[:, -4:]
+    np.testing.assert_array_equal(is_awake[:, [_HIDER, _SEEKER]], [[0, 1]] * 30)
     position[:, _SEEKER, :2] = position[:, _HIDER, :2] + [0.0, 0.35]
     for _ in range(3):
       _step(worlds, (_STILL, 0, _STILL, 0, 0))

@@ -5,7 +5,9 @@
 import time
 from collections.abc import Callable
 
+import mujoco
 import numpy as np
+from mujoco import batch
 
 from vacl_tf.environments.hide_and_seek import arena
 from vacl_tf.environments.hide_and_seek import environment
@@ -20,12 +22,12 @@ def measure(
   num_steps: int = 40,
   seed: int = 0,
 ) -> dict[str, float]:
-  """Plays the middle of an episode, each step's physics twice, and compares.
+  """Plays the middle of an episode twice, whole and as physics, and compares.
 
   Every step is played whole (rules, sight, physics, observations, reward), and
-  then its physics alone from the same state, constraints and controls, which
-  must end in the same state bit for bit. Motors are random, and everybody
-  always wants to lock and to pull.
+  in other simulations, which began alike, as physics alone with the same
+  controls and constraints; both must end in the same state bit for bit. Motors
+  are random, and everybody always wants to lock and to pull.
 
   Args:
     task: what to play, from tasks that are half easy, half uniform.
@@ -46,12 +48,16 @@ def measure(
   rng = np.random.default_rng(seed)
   easy = task.sample_easy(num_worlds // 2, rng)
   uniform = task.sample_uniform(num_worlds - len(easy), rng)
-  worlds = environment.HideAndSeekWorlds(task, num_worlds, threads)
+  worlds, bare = (
+    environment.HideAndSeekWorlds(task, num_worlds, threads) for _ in range(2)
+  )
+  for each in (worlds, bare):
+    each.place(np.concatenate([easy, uniform]), seed)
   contacts, rows = worlds.physics.bind('ncon'), worlds.physics.bind('nefc')
-  worlds.place(np.concatenate([easy, uniform]), seed)
   seconds, events = [], []
   for step in range(-num_steps // 2, num_steps):
-    times = _step_twice(worlds, _random_actions(task, num_worlds, rng))
+    actions = _random_actions(task, num_worlds, rng)
+    times = _step_both(worlds, bare.physics, actions)
     if step >= 0:
       seconds.append(times)
       state = worlds.state
@@ -82,13 +88,13 @@ def _random_actions(
   return np.stack(actions, -1)
 
 
-def _step_twice(
-  worlds: environment.HideAndSeekWorlds, actions: np.ndarray
+def _step_both(
+  worlds: environment.HideAndSeekWorlds,
+  bare: batch.Batch,
+  actions: np.ndarray,
 ) -> tuple[float, ...]:
   """Returns wall and CPU seconds of a whole step, then of its physics."""
   physics = worlds.physics
-  moving = ('time', 'qpos', 'qvel', 'qacc_warmstart')
-  before = {name: physics.bind(name).copy() for name in moving}
 
   def play() -> None:
     worlds.step(actions)
@@ -96,16 +102,19 @@ def _step_twice(
 
   num_unstable = worlds.num_unstable
   whole = _timed(play)
-  after = physics.state.copy()
-  # Controls, welds and limits are still what this step has set.
-  for name, value in before.items():
-    physics.bind(name)[:] = value
-  bare = _timed(lambda: physics.step(nstep=arena.NUM_SUBSTEPS))
-  if worlds.num_unstable > num_unstable:
-    physics.state[:] = after  # Some have been placed again.
-  elif not np.array_equal(physics.state, after):
+  # These are still what this step has set.
+  for name in ('ctrl', 'eq_active'):
+    bare.bind(name)[:] = physics.bind(name)
+  for name in ('eq_data', 'jnt_limited', 'jnt_range'):
+    bare.expand(name)[:] = physics.expand(name)
+  alone = _timed(lambda: bare.step(nstep=arena.NUM_SUBSTEPS))
+  differs = np.flatnonzero((bare.state != physics.state).any(1))
+  if differs.size and worlds.num_unstable == num_unstable:
     raise RuntimeError('the same physics from the same state ended elsewhere')
-  return *whole, *bare
+  # Some may have been placed again.
+  bare.reset(differs, stage=mujoco.mjtStage.mjSTAGE_NONE.value)
+  bare.state[differs] = physics.state[differs]
+  return *whole, *alone
 
 
 def _timed(function: Callable[[], None]) -> tuple[float, float]:
