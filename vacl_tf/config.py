@@ -60,10 +60,11 @@ class NetworkConfig:
   Attributes:
     hidden_size: units of every layer (H).
     activation: of the blocks.
-    attention_gain: of the orthogonal attention matrices at the start; scores
-      then have a deviation of attention_gain * sqrt(H).
-    frame: whose axes an agent sees its world in: the room's, or, where the room
-      is a square, those in which it is itself in a certain octant of it.
+    attention_gain: of the orthogonal matrices that scores of attention are made
+      with, at the start.
+    frame: whose axes an agent sees its world in: the room's, or, in
+      Simple-Spread and Push-Ball, those in which it is itself in a certain
+      octant of its square.
   """
 
   hidden_size: int = 64

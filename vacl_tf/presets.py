@@ -28,6 +28,7 @@ WORLDS = {
 # Of both tasks of hide-and-seek; task sheet, sections 5.7 to 7.2.
 _HIDE_AND_SEEK = {
   'network.activation': 'tanh',
+  'network.attention_gain': 1.0,
   'training.num_tasks': 300,
   'training.num_evaluation_tasks': 300,
   'ppo.entropy_cost': 0.01,

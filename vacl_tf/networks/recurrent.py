@@ -27,12 +27,17 @@ _ACTION_GAIN = 0.01  # Makes the first policy all but uniform.
 class Attention(snt.Module):
   """Self-attention of tokens with a residual path, normalised before."""
 
-  def __init__(self, rng: np.random.Generator, size: int) -> None:
+  def __init__(self, rng: np.random.Generator, size: int, gain: float) -> None:
     super().__init__(name='attention')
     self.affine = blocks.Affine(size)
     self.query, self.key, self.value, self.out = (
-      blocks.Folded(rng, size, size, 1.0, name)
-      for name in ('query', 'key', 'value', 'out')
+      blocks.Folded(rng, size, size, gain_of_layer, name)
+      for name, gain_of_layer in (
+        ('query', gain),
+        ('key', gain),
+        ('value', 1.0),
+        ('out', 1.0),
+      )
     )
     # Sums over each head's share of the units.
     self._size_of_head = size // config.NUM_HEADS
@@ -80,7 +85,7 @@ class Core(snt.Module):
       kind: blocks.Folded(rng, role.own_size + own_size, size, name=kind)
       for kind, own_size in role.entity_sizes.items()
     }
-    self.attention = Attention(rng, size)
+    self.attention = Attention(rng, size, cfg.attention_gain)
     self.affine = blocks.Affine(size)
     self.first = blocks.Folded(rng, size + role.own_size, size, 1.0, 'first')
     self.second = blocks.Folded(rng, size, size, 1.0, 'second')
