@@ -55,6 +55,11 @@ class PresetsTest(parameterized.TestCase):
     cfg = presets.make(env=env, num_agents=num_agents, preset='paper')
     self.assertEqual(cfg.ppo.gradient_scale, scale)
 
+  @parameterized.parameters((2, 12_000_000), (4, 36_000_000))
+  def test_with_more_agents_learning_slows_down_later(self, num_agents, steps):
+    cfg = presets.make(env='push_ball', num_agents=num_agents)
+    self.assertEqual(cfg.ppo.annealed_after, steps)
+
   @parameterized.parameters(*_ALL)
   def test_presets_pass_their_own_check(self, env, preset):
     cfg = presets.make(env=env, preset=preset)

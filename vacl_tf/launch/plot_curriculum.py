@@ -3,10 +3,12 @@
 """The picture of a curriculum: how many tasks, how spread, and where."""
 
 import pathlib
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from vacl_tf import config
 from vacl_tf.launch import records
 
 if TYPE_CHECKING:  # At run time inside functions: it is slow to import.
@@ -32,16 +34,36 @@ class Layout(NamedTuple):
   """Where the entities of a task vector are.
 
   Attributes:
-    kinds: of entities, in the order of phi; each has as many numbers.
-    mover: the kind that has to be at the landmarks.
-    movers: box of that kind in the tasks to be solved.
-    landmarks: box of the landmarks there.
+    kinds: of entities, in the order of phi; each has as many numbers, unless
+      counts says how many.
+    mover: the kind that has to be at the goals.
+    goal: the kind that these are.
+    movers: box of the movers, and of all others but goals, in the tasks to be
+      solved.
+    goals: box of the goals there.
+    unit: of phi, in metres.
+    counts: of the kinds, those of all tasks that there may be.
+    sample: returns so many tasks to be solved [rows, D], if they do not fill
+      the boxes evenly.
   """
 
   kinds: tuple[str, ...]
   mover: str
+  goal: str
   movers: Box
-  landmarks: Box
+  goals: Box
+  unit: float = 1.0
+  counts: tuple[tuple[int, ...], ...] = ()
+  sample: Callable[[int], np.ndarray] | None = None
+
+  def points(self, phi: np.ndarray) -> dict[str, np.ndarray]:
+    """Returns kind -> [rows, number, 2] in metres, of tasks phi [rows, D]."""
+    num = phi.shape[1] // 2
+    points = self.unit * phi.reshape(len(phi), num, 2)
+    even = num // len(self.kinds)
+    [count] = [x for x in self.counts if sum(x) == num] or [even]
+    kinds = np.repeat(self.kinds, count)
+    return {kind: points[:, kinds == kind] for kind in self.kinds}
 
 
 # Said again here because the environments import TensorFlow.
@@ -49,15 +71,55 @@ _WIDE, _SMALL = (-3.0, 3.0, -3.0, 3.0), (-1.0, 1.0, -1.0, 1.0)
 _MIDDLE = (-2.0, 2.0, -2.0, 2.0)
 _LEFT, _RIGHT = (-4.9, -3.1, -0.9, 0.9), (3.1, 4.9, -0.9, 0.9)
 LAYOUTS = {
-  'simple_spread': Layout(('agent', 'landmark'), 'agent', _WIDE, _WIDE),
-  'hard_spread': Layout(('agent', 'landmark'), 'agent', _LEFT, _RIGHT),
+  'simple_spread': Layout(
+    ('agent', 'landmark'), 'agent', 'landmark', _WIDE, _WIDE
+  ),
+  'hard_spread': Layout(
+    ('agent', 'landmark'), 'agent', 'landmark', _LEFT, _RIGHT
+  ),
   'push_ball': Layout(
-    ('agent', 'ball', 'landmark'), 'ball', _MIDDLE, _MIDDLE
+    ('agent', 'ball', 'landmark'), 'ball', 'landmark', _MIDDLE, _MIDDLE
   ),
   'speaker_listener': Layout(
-    ('speaker', 'listener', *3 * ['landmark']), 'listener', _SMALL, _SMALL
+    ('speaker', 'listener', *3 * ['landmark']),
+    'listener',
+    'landmark',
+    _SMALL,
+    _SMALL,
   ),
 }
+# Kinds of the worlds of hide-and-seek, which tell the rest themselves.
+_HIDE_AND_SEEK = {
+  'lock_and_return': ('agent', 'box'),
+  'ramp_use': ('seeker', 'ramp'),
+}
+
+
+def layout_of(cfg: config.Config) -> Layout | None:
+  """Returns the layout of a run's tasks, None if nobody knows."""
+  name = cfg.environment.name
+  if name not in _HIDE_AND_SEEK:
+    return LAYOUTS.get(name)
+  from vacl_tf.environments import hide_and_seek
+  from vacl_tf.environments.hide_and_seek import arena  # Needs MuJoCo.
+
+  kinds, counts = _HIDE_AND_SEEK[name], config.entity_counts(cfg)
+  is_counted = len(counts[0]) == len(kinds)
+  options = {}
+  if is_counted:
+    options = {'num_agents': counts[-1][0], 'num_boxes': counts[-1][1]}
+  task = hide_and_seek.load(name, **options)
+  floor = (0.0, task.arena.side) * 2
+  return Layout(
+    kinds,
+    *kinds,
+    floor,
+    floor,
+    unit=arena.CELL,
+    counts=counts if is_counted else (),
+    sample=lambda rows: task.sample_uniform(rows, np.random.default_rng(0)),
+  )
+
 
 _ACTIVE, _SOLVED, _INK = '#56B4E9', '#D55E00', '#555555'
 _NUM_ROOMS = 4
@@ -71,7 +133,7 @@ def draw(run: records.Record, output: pathlib.Path) -> None:
   import matplotlib
   from matplotlib import figure
 
-  layout = LAYOUTS.get(run.config['environment.name'])
+  layout = layout_of(config.restore(config.Config(), run.config))
   snapshots = records.read_snapshots(run.path / 'curriculum.npz')
   has_rooms = layout is not None and bool(snapshots)
   target = _sample_target(layout, snapshots) if has_rooms else None
@@ -81,7 +143,7 @@ def draw(run: records.Record, output: pathlib.Path) -> None:
     parts = picture.subfigures(
       1 + has_rooms, 1, squeeze=False, height_ratios=[1, 1.5][: 1 + has_rooms]
     )[:, 0]
-    _draw_history(parts[0], run, target)
+    _draw_history(parts[0], run, layout, target)
     if has_rooms:
       _draw_rooms(parts[1], run, snapshots, layout, target)
     name = run.config['environment.name']
@@ -94,7 +156,10 @@ def draw(run: records.Record, output: pathlib.Path) -> None:
 
 
 def _draw_history(
-  part: 'figure.SubFigure', run: records.Record, target: np.ndarray | None
+  part: 'figure.SubFigure',
+  run: records.Record,
+  layout: Layout | None,
+  target: np.ndarray | None,
 ) -> None:
   """Draws sizes, newly solved tasks and spread against env steps."""
   sizes, news, spread = part.subplots(1, 3)
@@ -114,11 +179,13 @@ def _draw_history(
   news.set_title('Newly solved in an iteration')
   news.set_ylabel('tasks')
   news.legend(loc='best')
-  spread.plot(steps, columns['solved_spread'], color=_SOLVED, label='solved')
+  unit = 1.0 if target is None else layout.unit
+  deviation = unit * columns['solved_spread']
+  spread.plot(steps, deviation, color=_SOLVED, label='solved')
   spread.set_title('Spread of the solved set')
   spread.set_ylabel('std of a coordinate')
   if target is not None:
-    level = np.sqrt(target.var(0).mean())
+    level = unit * np.sqrt(target.var(0).mean())
     label = f'tasks to be solved ({level:.2f} m)'
     spread.set_ylabel('std of a coordinate (metres)')
     spread.axhline(level, color=_INK, ls='--', lw=1.2, label=label)
@@ -161,7 +228,8 @@ def _draw_rooms(
     )
     for name, colour in (('active', _ACTIVE), ('solved', _SOLVED)):
       phi = snapshots[iteration][f'{name}_phi']
-      points = phi[:: -(-len(phi) // _NUM_DRAWN) or 1].reshape(-1, 2)
+      some = layout.points(phi[:: -(-len(phi) // _NUM_DRAWN) or 1])
+      points = np.concatenate([x.reshape(-1, 2) for x in some.values()])
       axis.scatter(*points.T, s=3.5, color=colour, alpha=0.7, lw=0)
       _draw_distances(below, phi, layout, f'{name} tasks', color=colour)
     below.set(xlim=(0.0, farthest), ylim=(0.0, 1.02))
@@ -169,7 +237,8 @@ def _draw_rooms(
   for axis in (*rooms[len(chosen) :], *distances[len(chosen) :]):
     axis.remove()
   rooms[0].set_ylabel('all entities\nin the room (metres)')
-  distances[0].set_ylabel('share of landmarks')
+  plural = 'boxes' if layout.goal == 'box' else f'{layout.goal}s'
+  distances[0].set_ylabel(f'share of {plural}')
   # All three are there in the last column, if they ever were.
   handles, labels = distances[len(chosen) - 1].get_legend_handles_labels()
   part.legend(handles, labels, loc='outside lower center', ncols=3)
@@ -195,10 +264,12 @@ def _sample_target(
   layout: Layout, snapshots: dict[int, records.Snapshot]
 ) -> np.ndarray:
   """Returns phi [rows, D] of tasks to be solved, with the most entities."""
+  if layout.sample is not None:
+    return layout.sample(_NUM_TARGET)
   num_dims = snapshots[max(snapshots)]['active_phi'].shape[1]
   num = num_dims // (2 * len(layout.kinds))  # Entities of a kind.
   boxes = [
-    layout.landmarks if kind == 'landmark' else layout.movers
+    layout.goals if kind == layout.goal else layout.movers
     for kind in layout.kinds
   ]
   sides = np.repeat(np.reshape(boxes, [-1, 2, 2]), num, 0)
@@ -209,7 +280,7 @@ def _sample_target(
 
 
 def _make_room(axis: 'axes.Axes', layout: Layout) -> None:
-  boxes = np.array([layout.movers, layout.landmarks])
+  boxes = np.array([layout.movers, layout.goals])
   low, high = boxes[:, ::2].min(0), boxes[:, 1::2].max(0)
   margin = 0.03 * (high - low).max()
   axis.set(
@@ -217,8 +288,8 @@ def _make_room(axis: 'axes.Axes', layout: Layout) -> None:
     ylim=(low[1] - margin, high[1] + margin),
     aspect='equal',
   )
-  axis.set_xticks([low[0], 0.0, high[0]])
-  axis.set_yticks([low[1], 0.0, high[1]])
+  axis.set_xticks([low[0], (low[0] + high[0]) / 2, high[0]])
+  axis.set_yticks([low[1], (low[1] + high[1]) / 2, high[1]])
   axis.grid(False)
   axis.spines[:].set_visible(True)
 
@@ -226,7 +297,7 @@ def _make_room(axis: 'axes.Axes', layout: Layout) -> None:
 def _draw_distances(
   axis: 'axes.Axes', phi: np.ndarray, layout: Layout, label: str, **style: str
 ) -> None:
-  """Draws which share of landmarks has a mover within a distance."""
+  """Draws which share of goals has a mover within a distance."""
   if len(phi):
     # From 0 and on to the far end, where all are within.
     nearest = np.sort(nearest_mover(phi, layout))
@@ -236,17 +307,12 @@ def _draw_distances(
 
 
 def nearest_mover(phi: np.ndarray, layout: Layout) -> np.ndarray:
-  """Returns each landmark's distance to its nearest mover, all tasks in one.
+  """Returns each goal's distance to its nearest mover, all tasks in one.
 
   Args:
     phi: [rows, D] tasks.
     layout: of phi.
   """
-  points = phi.reshape(len(phi), len(layout.kinds), -1, 2)
-  kinds = np.array(layout.kinds)
-  movers, landmarks = (
-    points[:, kinds == kind].reshape(len(phi), -1, 2)
-    for kind in (layout.mover, 'landmark')
-  )
-  towards = movers[:, None] - landmarks[:, :, None]
+  points = layout.points(phi)
+  towards = points[layout.mover][:, None] - points[layout.goal][:, :, None]
   return np.sqrt((towards**2).sum(-1)).min(-1).ravel()

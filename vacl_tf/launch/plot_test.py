@@ -195,10 +195,34 @@ class PlotTest(parameterized.TestCase):
     for kind, found in zip(
       layout.kinds, points.transpose(1, 3, 0, 2), strict=True
     ):
-      box = layout.landmarks if kind == 'landmark' else layout.movers
+      box = layout.goals if kind == layout.goal else layout.movers
       sides = np.reshape(box, [2, 2])
       np.testing.assert_allclose(found.min((1, 2)), sides[:, 0], atol=0.1)
       np.testing.assert_allclose(found.max((1, 2)), sides[:, 1], atol=0.1)
+
+
+  @parameterized.parameters(('ramp_use', 4), ('lock_and_return', 8))
+  def test_tasks_of_hide_and_seek_are_in_metres(self, name, num_dims):
+    layout = plot_curriculum.layout_of(presets.make(env=name))
+    phi = layout.sample(50)
+    self.assertEqual(phi.shape, (50, num_dims))
+    points = layout.points(phi)
+    self.assertEqual(tuple(points), layout.kinds)
+    for found in points.values():
+      self.assertEqual(found.shape, (50, num_dims // 4, 2))
+      self.assertBetween(found.min(), 0.1, 1.0 if num_dims == 4 else 7.0)
+      self.assertBetween(found.max(), layout.goals[1] - 2.0, layout.goals[1])
+
+  def test_counts_of_agents_and_boxes_may_differ(self):
+    cfg = presets.make(env='lock_and_return', num_agents=4)
+    layout = plot_curriculum.layout_of(cfg)
+    for num_agents, num_boxes in ((2, 2), (4, 2), (4, 4)):
+      num = num_agents + num_boxes
+      points = layout.points(np.arange(2.0 * num).reshape(1, -1))
+      self.assertEqual(points['agent'].shape, (1, num_agents, 2))
+      np.testing.assert_allclose(
+        points['box'][0, :, 0], 0.4 * np.arange(num_agents, num)
+      )
 
 
 class BadInputTest(parameterized.TestCase):
