@@ -60,10 +60,7 @@ def measure(
     times = _step_both(worlds, bare.physics, actions)
     if step >= 0:
       seconds.append(times)
-      state = worlds.state
-      is_held = state.held != mechanics.NOTHING
-      shares = is_held.mean(), state.is_locked.mean()
-      events.append([contacts.mean(), rows.mean(), *shares])
+      events.append([contacts.mean(), rows.mean(), *_busy(worlds.state)])
   mean_us = 1e6 * np.mean(seconds, 0) / num_worlds
   wall, cpu, bare_wall, bare_cpu = mean_us.tolist()
   names = ('contacts', 'constraint_rows', 'holding', 'locked')
@@ -76,6 +73,11 @@ def measure(
     'cpu_ratio': cpu / bare_cpu,
     **dict(zip(names, np.mean(events, 0).tolist(), strict=True)),
   }
+
+
+def _busy(state: task_lib.State) -> tuple[float, float]:
+  """Returns which shares of agents hold something and of objects are locked."""
+  return np.mean(state.held != mechanics.NOTHING), state.is_locked.mean()
 
 
 def _random_actions(
