@@ -259,8 +259,8 @@ def _print(found: list[dict[str, Any]]) -> None:
   """Prints a line for each number of agents."""
   first = found[0]
   print(
-    f'{first["env"]}, {first["policy"]} policy trained with '
-    f'{first["trained_with"]} agents, {first["num_tasks"]} target tasks each'
+    f'{first["env"]}, {first["policy"]} policy trained with n = '
+    f'{first["trained_with"]}, {first["num_tasks"]} target tasks each'
   )
   measures = _MEASURES.get(first['env'], ('coverage', 'success rate'))
   print('agents  steps  {:23}  {}'.format(*measures))

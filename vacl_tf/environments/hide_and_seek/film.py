@@ -46,6 +46,7 @@ DRAWING = 'drawing'  # The renderer of last resort.
 _PLATFORMS = ('egl', 'osmesa') if sys.platform == 'linux' else ('',)
 _LIBRARIES = {'egl': 'EGL', 'osmesa': 'OSMesa'}
 _LEAST_WIDTH = 16
+_PATIENCE = 1200.0  # Seconds; a driver that hangs must not hang the evaluation.
 
 
 class Film(NamedTuple):
@@ -128,13 +129,19 @@ def _render(
   }
   with tempfile.TemporaryDirectory() as folder:
     path = pathlib.Path(folder) / 'pictures.npy'
-    done = subprocess.run(
-      [sys.executable, '-m', studio.__name__, str(path)],
-      input=pickle.dumps(job),
-      env=variables,
-      capture_output=True,
-      check=False,
-    )
+    try:
+      done = subprocess.run(
+        [sys.executable, '-m', studio.__name__, str(path)],
+        input=pickle.dumps(job),
+        env=variables,
+        capture_output=True,
+        check=False,
+        timeout=_PATIENCE,
+      )
+    except subprocess.TimeoutExpired as error:
+      raise _NoPicturesError(
+        f'MUJOCO_GL={platform}: not done after {_PATIENCE:.3g} s'
+      ) from error
     if done.returncode == 0:
       return np.load(path)
   library = _LIBRARIES.get(platform)

@@ -118,6 +118,17 @@ class AnyMachineTest(parameterized.TestCase):
     self.assertEqual(made.renderer, film.DRAWING)
     self.assertIn('glfw: it ends with -11', logs.output[0])
 
+  def test_a_program_that_hangs_is_given_up(self):
+    task, state = _worlds('ramp_use')
+    with (
+      mock.patch.object(film, '_PATIENCE', 0.01),
+      _platform('egl'),
+      self.assertLogs(level='WARNING') as logs,
+    ):
+      made = film.shoot(task, [state], _WIDTH)
+    self.assertEqual(made.renderer, film.DRAWING)
+    self.assertIn('egl: not done after 0.01 s', logs.output[0])
+
   def test_impossible_orders_are_refused(self):
     task, state = _worlds('ramp_use')
     with self.assertRaisesRegex(ValueError, 'allowed: one state or more'):
