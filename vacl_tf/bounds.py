@@ -54,9 +54,6 @@ _BOUNDS = {
 }
 
 
-_WITH_OWN_FRAME = ('simple_spread', 'push_ball')
-
-
 def check(cfg: config.Config) -> None:
   """Raises ValueError, naming field, value and what is allowed."""
   for name, value in config.leaves(cfg).items():
@@ -69,12 +66,6 @@ def check(cfg: config.Config) -> None:
       raise ValueError(
         f'config.{name}={value} is out of range; allowed: {low} to {high}'
       )
-  name = cfg.environment.name
-  if cfg.network.frame == 'own' and name not in _WITH_OWN_FRAME:
-    raise ValueError(
-      f"config.network.frame='own' with {name}; allowed: 'room', and 'own' "
-      f'with {" or ".join(_WITH_OWN_FRAME)} only'
-    )
   num_tasks = cfg.training.num_tasks
   if len(config.entity_counts(cfg)) > 1:  # Each share is a multiple of these.
     if num_tasks % config.NUM_PARTS:

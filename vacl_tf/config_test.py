@@ -48,10 +48,6 @@ class ConfigTest(parameterized.TestCase):
     ),
     ({'hide_and_seek.reach': 2.0}, 'reach=2.0 .*allowed: 1e-06 to 1.0'),
     ({'hide_and_seek.reward_scale': 0.0}, 'reward_scale=0.0 .*allowed: 1e-06'),
-    (
-      {'environment.name': 'hard_spread', 'network.frame': 'own'},
-      "frame='own' with hard_spread; allowed: 'room', and 'own' with .*_ball",
-    ),
   )
   def test_a_bad_value_is_named_with_the_remedy(self, values, message):
     with self.assertRaisesRegex(ValueError, message):

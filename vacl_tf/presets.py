@@ -32,13 +32,16 @@ _HIDE_AND_SEEK = {
   'training.num_tasks': 300,
   'training.num_evaluation_tasks': 300,
   'ppo.entropy_cost': 0.01,
-  # With two agents three passes take about as long as the roll-out.
-  'ppo.num_epochs': 3,
   'curriculum.num_children': 200,
   # In cells of 0.2 m.
   'curriculum.step_size': 1.0,
   'curriculum.noise': 1.0,
   'curriculum.noisy_share': 1.0,
+}
+_DEFAULT_HIDE_AND_SEEK = _HIDE_AND_SEEK | {
+  # With two agents three passes take about as long as the roll-out.
+  'ppo.num_epochs': 3,
+  'ppo.num_minibatches': 6,
 }
 # What differs from the defaults in config.py, by dotted name.
 _DEFAULT_FOR: dict[str, dict[str, Any]] = {
@@ -77,12 +80,10 @@ _DEFAULT_FOR: dict[str, dict[str, Any]] = {
     'curriculum.noise': 0.2,
     'curriculum.noisy_share': 1.0,
   },
-  'lock_and_return': _HIDE_AND_SEEK
-  | {'ppo.chunk_length': 30, 'ppo.num_minibatches': 6},
-  'ramp_use': _HIDE_AND_SEEK
+  'lock_and_return': _DEFAULT_HIDE_AND_SEEK | {'ppo.chunk_length': 30},
+  'ramp_use': _DEFAULT_HIDE_AND_SEEK
   | {
     'ppo.chunk_length': 10,
-    'ppo.num_minibatches': 6,
     # At first one step in 50 000 is rewarded. Without these two, errors of the
     # value alone drive the policy into a corner before it has learned from any;
     # with them tasks are solved after 0.3 M steps (one seed each).

@@ -102,6 +102,9 @@ class PresetsTest(parameterized.TestCase):
         self.assertEqual(cfg.network.activation, 'tanh')
       self.assertEqual(cfg.training.num_rollouts, 3)
       self.assertEqual(cfg.ppo.value_decay, 0.99999)
+      self.assertEqual(cfg.ppo.num_epochs, 15)
+      self.assertEqual(cfg.ppo.num_minibatches, 1)
+      self.assertEqual(cfg.curriculum.target_share, 0.0)
 
   @parameterized.parameters(
     ({'preset': 'papper'}, 'did you mean paper'),

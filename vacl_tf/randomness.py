@@ -19,7 +19,6 @@ _SCRAMBLER = 0x02461E293EC8F720  # The key that TensorFlow scrambles seeds by.
 class Stream(enum.IntEnum):
   """Names of the independent streams of a run."""
 
-  NETWORK = 0
   CURRICULUM = 1
   SAMPLE = 2
   COLLECT = 3
@@ -61,11 +60,6 @@ def uniform(
     shape=shape, key=key, counter=counter, alg=_PHILOX, dtype=tf.float32
   )
   return low + (high - low) * numbers
-
-
-def permutation(seed: types.Seed, num: int | tf.Tensor) -> tf.Tensor:
-  """Returns a random order of range(num), int32 [num]."""
-  return tf.argsort(uniform(seed, [num]))
 
 
 def _key_and_counter(seed: types.Seed) -> tuple[tf.Tensor, tf.Tensor]:

@@ -84,9 +84,11 @@ class Remembered(NamedTuple):
 class Trajectory(NamedTuple):
   """Whole episodes of equal length, begun together."""
 
-  state: State  # leaves [T + 1, B, ...]; the last is the state after step T.
+  # Leaves [T + 1, B, ...], the last one after step T. With a memory what was
+  # seen and the memories before each step, [T, B, ...].
+  state: State
   action: Actions  # [T, B, n], with a last axis if there are several heads.
   log_prob: tuple[tf.Tensor, ...]  # [T, B, n] under the acting policy.
   reward: tuple[tf.Tensor, ...]  # [T, B, n] of the task.
-  bonus: tuple[tf.Tensor, ...]  # [T, B, n] intrinsic, given by a curriculum.
+  bonus: tuple[tf.Tensor, ...]  # [T, B, n] intrinsic; zeros so far.
   progress: tf.Tensor  # [T, B] in [0, 1], after each step.

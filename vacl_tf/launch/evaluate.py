@@ -117,6 +117,10 @@ def _environment(
   facts: dict[str, Any], num_agents: int, num_boxes: int | None
 ) -> base.World:
   """Returns the world that the policy is for, with the wanted counts."""
+  if facts.get('env') not in environments.NAMES:
+    raise command_line.UsageError(
+      config.unknown('env', facts.get('env'), environments.NAMES)
+    )
   try:
     own, trained = (
       presets.with_counts(facts['env'], count).horizon
@@ -129,7 +133,7 @@ def _environment(
     )
   except KeyError as error:
     raise command_line.UsageError(
-      config.unknown('env', facts.get('env'), environments.NAMES)
+      f'policy.json has no {error}; export the policy anew'
     ) from error
   except (ImportError, ValueError) as error:
     raise command_line.UsageError(str(error)) from error

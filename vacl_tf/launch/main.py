@@ -52,8 +52,20 @@ _CURRICULUM = flags.DEFINE_string(
 )
 
 
-def _define(prefix: str, node: Any) -> dict[str, flags.FlagHolder]:
-  """Defines a flag of the right type for every leaf, without a value yet."""
+# From these, which have flags of their own, the rest of a config follows.
+_CHOOSE_PRESETS = (
+  'seed',
+  'preset',
+  'environment.name',
+  'environment.num_agents',
+  'environment.num_boxes',
+)
+
+
+def _define(
+  prefix: str, node: Any, about: str
+) -> dict[str, flags.FlagHolder]:
+  """Defines a flag of the right type for each leaf, without a value yet."""
   kinds = {
     bool: flags.DEFINE_bool,
     int: flags.DEFINE_integer,
@@ -61,13 +73,14 @@ def _define(prefix: str, node: Any) -> dict[str, flags.FlagHolder]:
     str: flags.DEFINE_string,
   }
   return {
-    name: kinds[type(value)](prefix + name, None, f'Default: {value}.')
+    name: kinds[type(value)](prefix + name, None, f'{about}: {value}.')
     for name, value in config.leaves(node).items()
+    if name not in _CHOOSE_PRESETS
   }
 
 
-_CONFIG = _define('config.', config.Config())
-_LENGTH = _define('', config.RunLength())
+_CONFIG = _define('config.', config.Config(), 'Unless the preset says so')
+_LENGTH = _define('', config.RunLength(), 'Default')
 
 
 def _given(holders: dict[str, flags.FlagHolder]) -> dict[str, Any]:

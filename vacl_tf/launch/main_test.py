@@ -57,7 +57,7 @@ class BadInputTest(parameterized.TestCase):
     ),
     ('--config.hide_and_seek.reach=1', r'reach .*0\.25 -> 1\.0.* leave it out'),
     ('--config.hide_and_seek.nohas_box', 'config.hide_and_seek'),
-    ('--config.environment.name=nowhere', "'nowhere' is unknown; allowed"),
+    ('--env=nowhere', "'nowhere' is unknown; allowed"),
     ('--num_env_steps=8399', 'give at least 8400'),
     ('--evaluation_interval=0', 'evaluation_interval=0'),
     ('--stop_at_coverage=-1', 'stop_at_coverage'),

@@ -123,16 +123,16 @@ class Encoder(snt.Module):
 
   def __call__(self, observation: types.Observation) -> tf.Tensor:
     """Returns normalised encodings [B * n, H] of an observation [B, n, ...]."""
-    own = self.own(_rows(observation.own, 1))
+    own = self.own(_rows(observation.own))
     parts = [self.self_block(own, self.own.affine)]
     affines = [self.self_block.affine]
     for kind in self._kinds:
       block, seen = self.entity[kind], observation.entities[kind]
       num_slots = tf.shape(seen)[2]
-      keys = block(_rows(seen, 1))
+      keys = block(_rows(seen))
       keys = tf.reshape(keys, [-1, num_slots, keys.shape[-1]])
       mask = observation.masks.get(kind)
-      mask = None if mask is None else _rows(mask, 1)
+      mask = None if mask is None else _rows(mask)
       parts.append(
         self.attention[kind](own, keys, (self.own.affine, block.affine), mask)
       )
@@ -163,7 +163,7 @@ class OwnEncoder(snt.Module):
 
   def __call__(self, observation: types.Observation) -> tf.Tensor:
     """Returns normalised encodings [B * n, H] of an observation [B, n, F]."""
-    return self.own(_rows(observation.own, 1))
+    return self.own(_rows(observation.own))
 
 
 def make_encoder(
@@ -174,7 +174,6 @@ def make_encoder(
   return make(rng, role, cfg)
 
 
-def _rows(x: tf.Tensor, num_kept: int) -> tf.Tensor:
-  """Returns x with all axes but the last `num_kept` flattened into one."""
-  kept = tf.shape(x)[-num_kept:]
-  return tf.reshape(x, tf.concat([[-1], kept], 0))
+def _rows(x: tf.Tensor) -> tf.Tensor:
+  """Returns x with all axes but the last one flattened into one."""
+  return tf.reshape(x, [-1, tf.shape(x)[-1]])

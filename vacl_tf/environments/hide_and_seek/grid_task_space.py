@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tasks on a grid, as a curriculum sees them.
 
-The only module of hide-and-seek that needs TensorFlow. What it computes is
-`grid.Grid` on tensors, also inside XLA.
+With `training_view` the only module of hide-and-seek that needs TensorFlow.
+What it computes is `grid.Grid` on tensors, also inside XLA.
 """
 
 import numpy as np
