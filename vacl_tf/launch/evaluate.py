@@ -9,7 +9,6 @@ import json
 import os
 import pathlib
 import sys
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -55,7 +54,6 @@ _STOCHASTIC = flags.DEFINE_bool(
   'stochastic', False, 'Act as in training instead of greedily.'
 )
 
-Exported = Callable[..., dict[str, tf.Tensor]]  # `act` of an exported policy.
 
 _NUM_FILMED = 4
 _VECTORS_AT_ONCE = 100_000  # Keeps a thousand tasks of 100 agents in memory.
@@ -65,7 +63,7 @@ _STREAM = 1_000_003
 
 def _from_checkpoint(
   run_dir: pathlib.Path,
-) -> tuple[Exported, dict[str, Any]]:
+) -> tuple[saving.Exported, dict[str, Any]]:
   """Returns the policy of a run that was killed before it could export."""
   try:
     values = json.loads((run_dir / 'config.json').read_text())['config']
@@ -84,7 +82,7 @@ def _from_checkpoint(
   return saving.ExportedPolicy(run.network, envs[-1].roles).act, facts
 
 
-def _load() -> tuple[Exported, dict[str, Any]]:
+def _load() -> tuple[saving.Exported, dict[str, Any]]:
   """Returns the policy that the flags name, and what is known of it."""
   run_dir, saved_model = command_line.RUN_DIR.value, _SAVED_MODEL.value
   if (run_dir is None) == (saved_model is None):
@@ -146,7 +144,7 @@ def _environment(
 
 
 def _as_act(
-  act: Exported, env: base.Environment
+  act: saving.Exported, env: base.Environment
 ) -> rollout.Act:
   """Returns an exported policy as one that `rollout` can play."""
   is_greedy = tf.constant(not _STOCHASTIC.value)
@@ -163,7 +161,7 @@ def _as_act(
 
 
 def _progress(
-  act: Exported, env: base.World, facts: dict[str, Any]
+  act: saving.Exported, env: base.World, facts: dict[str, Any]
 ) -> np.ndarray:
   """Returns the progress [T, B] on fresh target tasks."""
   num_tasks, seed = _NUM_TASKS.value, _seed()
@@ -186,7 +184,7 @@ def _settings(facts: dict[str, Any]) -> tuple[int, bool]:
 
 
 def _judge(
-  act: Exported, env: base.World, facts: dict[str, Any]
+  act: saving.Exported, env: base.World, facts: dict[str, Any]
 ) -> dict[str, Any]:
   """Returns what is found on fresh target tasks, by name."""
   judged, num_agents = env.horizon, env.task_space.count
@@ -225,7 +223,7 @@ def _seed() -> types.Seed:
 
 
 def _film(
-  act: Exported, env: base.World, facts: dict[str, Any], path: str
+  act: saving.Exported, env: base.World, facts: dict[str, Any], path: str
 ) -> str:
   """Writes a video of a few tasks; returns where it is."""
   if isinstance(env, base.Environment):

@@ -15,12 +15,11 @@ from vacl_tf.environments.hide_and_seek import film
 from vacl_tf.environments.hide_and_seek import task as task_lib
 from vacl_tf.environments.hide_and_seek import training_view
 from vacl_tf.training import host_rollout
-
-Exported = Callable[..., dict[str, tf.Tensor]]
+from vacl_tf.training import saving
 
 
 def progress(
-  exported: Exported,
+  exported: saving.Exported,
   env: training_view.HideAndSeek,
   num_tasks: int,
   seed: types.Seed,
@@ -64,7 +63,7 @@ def progress(
 
 
 def frames(
-  exported: Exported,
+  exported: saving.Exported,
   env: training_view.HideAndSeek,
   num_tasks: int,
   seed: types.Seed,

@@ -16,7 +16,7 @@ import sonnet as snt
 import tensorflow as tf
 
 _EPSILON = 1e-5
-
+ACTION_GAIN = 0.01  # Makes the first policy all but uniform.
 ACTIVATIONS = {'relu': tf.nn.relu, 'tanh': tf.tanh}
 
 

@@ -17,8 +17,6 @@ from vacl_tf.networks import attention
 from vacl_tf.networks import blocks
 from vacl_tf.networks import frames
 
-_ACTION_GAIN = 0.01  # Makes the first policy all but uniform.
-
 
 class Policy(snt.Module):
   """Observation to logits, each agent by itself."""
@@ -33,7 +31,7 @@ class Policy(snt.Module):
     size = cfg.hidden_size
     self._has_own_frame = cfg.frame == 'own'
     self.encoder = attention.make_encoder(rng, role, cfg)
-    self.logits = blocks.Folded(rng, size, role.num_actions, _ACTION_GAIN)
+    self.logits = blocks.Folded(rng, size, role.num_actions, blocks.ACTION_GAIN)
 
   def __call__(self, observation: types.Observation) -> tf.Tensor:
     """Returns logits [B, n, A]."""

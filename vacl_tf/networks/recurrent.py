@@ -21,8 +21,6 @@ from vacl_tf.networks import blocks
 from vacl_tf.networks import gru
 from vacl_tf.networks import heads
 
-_ACTION_GAIN = 0.01  # Makes the first policy all but uniform.
-
 
 class Attention(snt.Module):
   """Self-attention of tokens with a residual path, normalised before."""
@@ -143,7 +141,7 @@ class Policy(snt.Module):
     super().__init__(name='policy')
     self.core = Core(rng, role, cfg)
     self.logits = blocks.Folded(
-      rng, cfg.hidden_size, sum(role.num_actions), _ACTION_GAIN, 'logits'
+      rng, cfg.hidden_size, sum(role.num_actions), blocks.ACTION_GAIN, 'logits'
     )
 
 

@@ -26,6 +26,8 @@ _BROKEN = (tf.errors.OpError, AssertionError, IndexError, ValueError)
 _NUMBER = re.compile(r'ckpt-(\d+)\.')
 _GRAPH_NODE = re.compile(r'{{.*?}} ?')  # Where in a graph; no help to a user.
 
+Exported = Callable[..., dict[str, tf.Tensor]]  # `act` of an exported policy.
+
 
 class UnusableError(Exception):
   """What was saved can't be read; the message says the remedy."""
@@ -259,7 +261,7 @@ def described(roles: tuple[types.Role, ...]) -> list[dict[str, Any]]:
 
 def load_policy(
   directory: pathlib.Path,
-) -> tuple[Callable[..., dict[str, tf.Tensor]], dict[str, Any]]:
+) -> tuple[Exported, dict[str, Any]]:
   """Returns `act` of an exported policy and what policy.json says.
 
   Raises:
