@@ -13,6 +13,10 @@ import time
 from absl.testing import absltest
 from PIL import Image
 
+from vacl_tf.launch import command_line
+from vacl_tf.launch import evaluate
+from vacl_tf.testing import commands
+
 _SMALL = (
   '--config.training.num_tasks=20',
   '--config.training.num_evaluation_tasks=20',
@@ -26,22 +30,24 @@ _SMALL = (
 _SECONDS = 240  # Far above what it takes: compilation on a busy machine.
 
 
-def _command(name: str, *arguments: str) -> list[str]:
-  return [sys.executable, '-m', f'vacl_tf.launch.{name}', *arguments]
-
-
 def _finish(process: subprocess.Popen) -> tuple[int, str, str]:
   out, err = process.communicate(timeout=_SECONDS)
   return process.returncode, out, err
 
 
-def _start(name: str, *arguments: str) -> subprocess.Popen:
+def _start(*arguments: str) -> subprocess.Popen:
+  """Starts to train in a process of its own."""
   return subprocess.Popen(
-    _command(name, *arguments),
+    [sys.executable, '-m', 'vacl_tf.launch.main', *arguments],
     stdout=subprocess.PIPE,
     stderr=subprocess.PIPE,
     text=True,
   )
+
+
+def _in_here(*arguments: str) -> commands.Ended:
+  """Evaluates in this process, which need not start anew for each time."""
+  return commands.run(lambda: command_line.run(evaluate.main), *arguments)
 
 
 class SessionTest(absltest.TestCase):
@@ -50,7 +56,7 @@ class SessionTest(absltest.TestCase):
     flags = (*_SMALL, f'--run_dir={path}', '--evaluation_interval=2')
     metrics = path / 'metrics.csv'
 
-    process = _start('main', *flags, '--num_env_steps=20000000')
+    process = _start(*flags, '--num_env_steps=20000000')
     began = time.monotonic()
     while not metrics.exists() and time.monotonic() - began < _SECONDS:
       time.sleep(0.5)
@@ -62,7 +68,7 @@ class SessionTest(absltest.TestCase):
     rows = list(csv.DictReader(metrics.open()))
     done = int(rows[-1]['iteration'])
     last = str(200 * (done + 3))
-    code, out, err = _finish(_start('main', *flags, f'--num_env_steps={last}'))
+    code, out, err = _finish(_start(*flags, f'--num_env_steps={last}'))
     self.assertEqual(code, 0, err)
     self.assertIn(f'Resuming in {path}: iteration {done}', out)
     rows = list(csv.DictReader(metrics.open()))
@@ -72,22 +78,16 @@ class SessionTest(absltest.TestCase):
     self.assertNotEmpty(rows[-1]['coverage'])
     self.assertTrue((path / 'curves.png').exists())
 
-    code, out, err = _finish(_start('main', *flags, f'--num_env_steps={last}'))
+    code, out, err = _finish(_start(*flags, f'--num_env_steps={last}'))
     self.assertEqual(code, 0, err)
     self.assertIn('is finished', out)
     self._evaluate(path)
 
   def _evaluate(self, path: pathlib.Path) -> None:
     gif = path / 'policy.gif'
-    code, out, err = _finish(
-      _start(
-        'evaluate',
-        f'--saved_model={path / "saved_model"}',
-        '--num_agents=6',
-        '--num_tasks=8',
-        '--json',
-        f'--video={gif}',
-      )
+    policy = f'--saved_model={path / "saved_model"}'
+    code, out, err = _in_here(
+      policy, '--num_agents=6', '--num_tasks=8', '--json', f'--video={gif}'
     )
     self.assertEqual(code, 0, err)
     found = json.loads(out)
@@ -96,13 +96,12 @@ class SessionTest(absltest.TestCase):
     self.assertLessEqual(coverage['low'], coverage['mean'])
     with Image.open(gif) as image:
       self.assertEqual(image.n_frames, 10)
-    policy = f'--saved_model={path / "saved_model"}'
     for flags, message in (
       (['--run_dir=nowhere'], 'nowhere'),
       ([f'--saved_model={path}'], 'saved_model folder'),
       ([policy, '--num_agents=4,101'], 'num_agents=101 .*allowed: 2 to 100'),
     ):
-      code, _, err = _finish(_start('evaluate', *flags))
+      code, _, err = _in_here(*flags)
       self.assertEqual(code, 2, err)
       self.assertRegex(err, message)
       self.assertEqual(err.count('\n'), 1, err)
