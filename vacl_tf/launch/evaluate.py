@@ -54,7 +54,6 @@ _STOCHASTIC = flags.DEFINE_bool(
   'stochastic', False, 'Act as in training instead of greedily.'
 )
 
-
 _NUM_FILMED = 4
 _VECTORS_AT_ONCE = 100_000  # Keeps a thousand tasks of 100 agents in memory.
 # Keeps these tasks apart from those of training and its evaluations.
