@@ -115,7 +115,8 @@ def plot(
     The files written: one or two.
 
   Raises:
-    UsageError: a run can't be read, or the output can't be written.
+    UsageError: a run can't be read, or the output can't be written, or MuJoCo,
+      which knows the rooms of hide-and-seek, is missing.
   """
   if not run_dirs:
     raise command_line.UsageError(
@@ -129,6 +130,8 @@ def plot(
     _draw_curves(group_by_config(runs), output)
     for run in with_sets[:1]:
       plot_curriculum.draw(run, beside)
+  except ImportError as error:
+    raise command_line.UsageError(str(error)) from error
   except OSError as error:
     raise command_line.UsageError(
       f'output={output} cannot be written ({error.strerror}); give another one'

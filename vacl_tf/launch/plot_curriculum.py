@@ -96,12 +96,15 @@ _HIDE_AND_SEEK = {
 
 
 def layout_of(cfg: config.Config) -> Layout | None:
-  """Returns the layout of a run's tasks, None if nobody knows."""
+  """Returns the layout of a run's tasks, None if nobody knows.
+
+  Raises:
+    ImportError: they are of hide-and-seek, and MuJoCo is missing or too old.
+  """
   name = cfg.environment.name
   if name not in _HIDE_AND_SEEK:
     return LAYOUTS.get(name)
   from vacl_tf.environments import hide_and_seek
-  from vacl_tf.environments.hide_and_seek import arena  # Needs MuJoCo.
 
   kinds, counts = _HIDE_AND_SEEK[name], config.entity_counts(cfg)
   is_counted = len(counts[0]) == len(kinds)
@@ -115,7 +118,7 @@ def layout_of(cfg: config.Config) -> Layout | None:
     *kinds,
     floor,
     floor,
-    unit=arena.CELL,
+    unit=task.arena.side / task.arena.num_cells,
     counts=counts if is_counted else (),
     sample=lambda rows: task.sample_uniform(rows, np.random.default_rng(0)),
   )

@@ -3,6 +3,7 @@
 """Tests for plot, plot_curriculum and records, on runs made up here."""
 
 import csv
+import importlib.metadata
 import json
 import pathlib
 import subprocess
@@ -238,6 +239,12 @@ class BadInputTest(parameterized.TestCase):
 
   def test_missing_folder(self):
     self._assert_refused('none is not a folder', self.root / 'none')
+
+  def test_no_mujoco(self):
+    run = _write_run(self.root / 'rooms', env='ramp_use')
+    missing = importlib.metadata.PackageNotFoundError('mujoco')
+    with mock.patch.object(importlib.metadata, 'version', side_effect=missing):
+      self._assert_refused('mujoco is not installed; .*pip install', run)
 
   def test_no_run(self):
     with self.assertRaisesRegex(command_line.UsageError, '--run_dirs='):
