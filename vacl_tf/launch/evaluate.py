@@ -9,7 +9,7 @@ import json
 import os
 import pathlib
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from absl import flags
@@ -34,6 +34,9 @@ from vacl_tf.training import evaluation
 from vacl_tf.training import loop
 from vacl_tf.training import rollout
 from vacl_tf.training import saving
+
+if TYPE_CHECKING:  # At run time inside a function: it needs MuJoCo.
+  from vacl_tf.launch import host_play
 
 _SAVED_MODEL = flags.DEFINE_string(
   'saved_model', None, 'Folder of an exported policy, instead of --run_dir.'
@@ -172,14 +175,17 @@ def _progress(
       )
     )
     return play().numpy()
-  from vacl_tf.launch import host_play  # Late, as it needs MuJoCo.
-
-  return host_play.progress(act, env, num_tasks, seed, *_settings(facts))
+  return _player(act, env, facts).progress(num_tasks, seed)
 
 
-def _settings(facts: dict[str, Any]) -> tuple[int, bool]:
-  """Returns the size of a policy's memory, and whether to play greedily."""
-  return facts['config']['network.hidden_size'], not _STOCHASTIC.value
+def _player(
+  act: saving.Exported, env: base.World, facts: dict[str, Any]
+) -> 'host_play.Player':
+  """Returns a policy with a memory as one that plays hide-and-seek."""
+  from vacl_tf.launch import host_play
+
+  memory_size = facts['config']['network.hidden_size']
+  return host_play.Player(act, env, memory_size, not _STOCHASTIC.value)
 
 
 def _judge(
@@ -228,9 +234,7 @@ def _film(
   if isinstance(env, base.Environment):
     frames = _draw(_as_act(act, env), env)
   else:
-    from vacl_tf.launch import host_play  # Late, as it needs MuJoCo.
-
-    frames = host_play.frames(act, env, _NUM_FILMED, _seed(), *_settings(facts))
+    frames = _player(act, env, facts).frames(_NUM_FILMED, _seed())
   try:
     return str(rendering.write_video(frames, command_line.folder(path)))
   except (OSError, ValueError) as error:

@@ -18,70 +18,77 @@ from vacl_tf.training import host_rollout
 from vacl_tf.training import saving
 
 
-def progress(
-  exported: saving.Exported,
-  env: training_view.HideAndSeek,
-  num_tasks: int,
-  seed: types.Seed,
-  memory_size: int,
-  is_greedy: bool,
-  watch: Callable[[int, task_lib.State], None] | None = None,
-) -> np.ndarray:
-  """Returns the progress [T, B] on fresh tasks of the target distribution.
+class Player:
+  """An exported policy that plays a world of hide-and-seek."""
 
-  Args:
-    exported: `act` of an exported policy.
-    env: the world.
-    num_tasks: how many tasks (B).
-    seed: of tasks, worlds and actions.
-    memory_size: numbers that an agent remembers (H).
-    is_greedy: whether to take the likeliest actions.
-    watch: see `host_rollout.Worlds.play`.
-  """
-  draw, run, choose = randomness.split(seed, 3)
+  def __init__(
+    self,
+    exported: saving.Exported,
+    env: training_view.HideAndSeek,
+    memory_size: int,
+    is_greedy: bool,
+  ) -> None:
+    """Initialises the player.
 
-  def act(
-    begin: int,
-    seen: task_lib.Observations,
-    past: tuple[int, tf.Tensor] | None,
-  ) -> tuple[np.ndarray, Any]:
-    own = seen.actor.own
-    step, memory = past or (0, tf.zeros([*own.shape[:2], memory_size]))
-    found = exported(
-      own=tf.constant(own),
-      memory=memory,
-      seed=randomness.fold(choose, step, begin),
-      greedy=tf.constant(is_greedy),
-      **{k: tf.constant(v) for k, v in seen.actor.entities.items()},
-    )
-    return found['action'].numpy(), (step + 1, found['memory'])
+    Args:
+      exported: `act` of an exported policy.
+      env: the world.
+      memory_size: numbers that an agent remembers (H).
+      is_greedy: whether to take the likeliest actions.
+    """
+    self._exported = exported
+    self._env = env
+    self._memory_size = memory_size
+    self._is_greedy = is_greedy
 
-  phi = env.task_space.sample_target(num_tasks, draw).numpy()
-  return host_rollout.perform(
-    act, host_rollout.Worlds(env.task), phi, run, watch
-  )
+  def progress(
+    self,
+    num_tasks: int,
+    seed: types.Seed,
+    watch: Callable[[int, task_lib.State], None] | None = None,
+  ) -> np.ndarray:
+    """Returns the progress [T, B] on fresh tasks of the target distribution.
 
+    Args:
+      num_tasks: how many tasks (B).
+      seed: of tasks, worlds and actions.
+      watch: see `host_rollout.Worlds.play`.
+    """
+    draw, run, choose = randomness.split(seed, 3)
 
-def frames(
-  exported: saving.Exported,
-  env: training_view.HideAndSeek,
-  num_tasks: int,
-  seed: types.Seed,
-  memory_size: int,
-  is_greedy: bool,
-) -> list[rendering.Frame]:
-  """Returns a film of fresh tasks side by side, a frame each step.
+    def act(
+      begin: int,
+      seen: task_lib.Observations,
+      past: tuple[int, tf.Tensor] | None,
+    ) -> tuple[np.ndarray, Any]:
+      actor = seen.actor
+      shape = [*actor.own.shape[:2], self._memory_size]
+      step, memory = past or (0, tf.zeros(shape))
+      found = self._exported(
+        own=tf.constant(actor.own),
+        memory=memory,
+        seed=randomness.fold(choose, step, begin),
+        greedy=tf.constant(self._is_greedy),
+        **{kind: tf.constant(x) for kind, x in actor.entities.items()},
+      )
+      return found['action'].numpy(), (step + 1, found['memory'])
 
-  For the arguments see `progress`.
-  """
-  groups: dict[int, list[task_lib.State]] = {}
+    phi = self._env.task_space.sample_target(num_tasks, draw).numpy()
+    worlds = host_rollout.Worlds(self._env.task)
+    return host_rollout.perform(act, worlds, phi, run, watch)
 
-  def watch(group: int, state: task_lib.State) -> None:
-    groups.setdefault(group, []).append(state)
+  def frames(self, num_tasks: int, seed: types.Seed) -> list[rendering.Frame]:
+    """Returns a film of fresh tasks side by side, a frame each step."""
+    groups: dict[int, list[task_lib.State]] = {}
 
-  progress(exported, env, num_tasks, seed, memory_size, is_greedy, watch)
-  films = [film.shoot(env.task, states).frames for states in groups.values()]
-  return [
-    rendering.tile([picture for worlds in step for picture in worlds])
-    for step in zip(*films, strict=True)
-  ]
+    def watch(group: int, state: task_lib.State) -> None:
+      groups.setdefault(group, []).append(state)
+
+    self.progress(num_tasks, seed, watch)
+    films = [
+      film.shoot(self._env.task, states).frames for states in groups.values()
+    ]
+    return [
+      rendering.tile([picture for worlds in step for picture in worlds])
+      for step in zip(*films, strict=True)
+    ]

@@ -90,7 +90,8 @@ class BadInputTest(parameterized.TestCase):
     ),
     (
       ['--env=lock_and_return', '--num_agents=2', '--num_boxes=9'],
-      'num_boxes=9 is not possible in lock_and_return; allowed: 1 to 8',
+      'num_agents=2 with num_boxes=9 is not possible in lock_and_return; '
+      'allowed: 1 to 8 of each$',
     ),
     (
       ['--env=lock_and_return', '--entity_counts=2,4'],

@@ -57,11 +57,12 @@ class LockAndReturn(task.Task):
     Raises:
       ValueError: the numbers are not possible.
     """
-    for name, given in (('num_agents', num_agents), ('num_boxes', num_boxes)):
-      if not 1 <= given <= MOST:
-        raise ValueError(
-          f'{name}={given} is not possible in {self.name}; allowed: 1 to {MOST}'
-        )
+    if not all(1 <= given <= MOST for given in (num_agents, num_boxes)):
+      # Both, as who gave one of them may never have heard of the other.
+      raise ValueError(
+        f'num_agents={num_agents} with num_boxes={num_boxes} is not possible '
+        f'in {self.name}; allowed: 1 to {MOST} of each'
+      )
     self.sees_birthplace = sees_birthplace
     self.arena = arena.Arena(_NUM_CELLS, (), _WALL_FRICTION)
     self.cast = entities.Cast(num_agents, num_boxes, num_ramps=0)

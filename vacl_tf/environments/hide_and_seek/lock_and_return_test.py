@@ -180,10 +180,11 @@ class ObserveTest(parameterized.TestCase):
 
 class TaskTest(parameterized.TestCase):
   @parameterized.parameters(
-    (0, 2, 'num_agents=0 is not possible in lock_and_return; allowed: 1 to 8'),
-    (2, 9, 'num_boxes=9 is not possible in lock_and_return; allowed: 1 to 8'),
+    (0, 2, 'num_agents=0 with num_boxes=2 is not possible'),
+    (2, 9, 'num_agents=2 with num_boxes=9 is not possible'),
   )
   def test_impossible_numbers(self, num_agents, num_boxes, message):
+    message += ' in lock_and_return; allowed: 1 to 8 of each$'
     with self.assertRaisesRegex(ValueError, message):
       lock_and_return.LockAndReturn(num_agents, num_boxes)
 
