@@ -7,6 +7,7 @@ Started again with the same run_dir, it resumes.
 
 import json
 import pathlib
+import shutil
 import signal
 from collections.abc import Callable
 from typing import Any
@@ -219,6 +220,8 @@ def _train(
     metrics, int(run.iteration), length.evaluation_interval
   )
   provenance.write(path / 'config.json', cfg, length)
+  # Who evaluates meanwhile wants the checkpoint, not the policy that stopped.
+  shutil.rmtree(path / 'saved_model', ignore_errors=True)
   verb = 'Resuming' if is_resumed else 'Training'
   print(f'{verb} in {path}: {_summary(run)}', flush=True)
   outputs = [

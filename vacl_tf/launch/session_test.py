@@ -68,9 +68,14 @@ class SessionTest(absltest.TestCase):
     rows = list(csv.DictReader(metrics.open()))
     done = int(rows[-1]['iteration'])
     last = str(200 * (done + 3))
-    code, out, err = _finish(_start(*flags, f'--num_env_steps={last}'))
+    self.assertTrue((path / 'saved_model').exists())
+    process = _start(*flags, f'--num_env_steps={last}')
+    self.assertIn(
+      f'Resuming in {path}: iteration {done}', process.stdout.readline()
+    )
+    self.assertFalse((path / 'saved_model').exists())
+    code, out, err = _finish(process)
     self.assertEqual(code, 0, err)
-    self.assertIn(f'Resuming in {path}: iteration {done}', out)
     rows = list(csv.DictReader(metrics.open()))
     self.assertEqual(
       [int(row['iteration']) for row in rows], list(range(1, done + 4))
