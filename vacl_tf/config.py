@@ -62,9 +62,10 @@ class NetworkConfig:
     activation: of the blocks.
     attention_gain: of the orthogonal matrices that scores of attention are made
       with, at the start.
-    frame: whose axes an agent sees its world in: the room's, or, in
-      Simple-Spread and Push-Ball, those in which it is itself in a certain
-      octant of its square.
+    frame: how an agent sees its world: in the room's axes, or in its own. In
+      Simple-Spread and Push-Ball these are the axes in which it is itself in a
+      certain octant of its square; in hide-and-seek it sees ways, bearings and
+      distances from where it stands.
   """
 
   hidden_size: int = 64

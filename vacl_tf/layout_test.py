@@ -62,6 +62,7 @@ _MAY_IMPORT = {
 _TESTS_MAY_IMPORT = {
   '': ('presets',),
   'learning': ('networks',),
+  'networks': ('environments',),
   'testing': ('training',),
   'training': ('presets',),
 }

@@ -24,7 +24,8 @@ _COUNTS = {
 }
 IN_GRAPH = tuple(_COUNTS)  # What TensorFlow simulates; `base.Environment`s.
 NAMES = (*IN_GRAPH, *hide_and_seek.NAMES)
-_SQUARE = ('simple_spread', 'push_ball')  # Turned, they are the same.
+# Rooms that are the same when turned, and agents that face one way.
+_WITH_OWN_FRAME = ('simple_spread', 'push_ball', *hide_and_seek.NAMES)
 
 
 def load(
@@ -102,7 +103,7 @@ def _check_network(cfg: config.Config) -> None:
       f'config.ppo.chunk_length={cfg.ppo.chunk_length}: policies of {name} '
       'have no memory; allowed: 1'
     )
-  if cfg.network.frame == 'own' and name not in _SQUARE:
+  if cfg.network.frame == 'own' and name not in _WITH_OWN_FRAME:
     raise ValueError(
       f'config.network.frame=own is of no use in {name}, which is no open '
       'square; allowed there: room'

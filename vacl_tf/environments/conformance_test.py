@@ -308,7 +308,6 @@ class LoadTest(tf.test.TestCase, parameterized.TestCase):
   @parameterized.parameters(
     ('push_ball', {'ppo.chunk_length': 10}, 'chunk_length=10: .*allowed: 1$'),
     ('ramp_use', {'network.hidden_size': 10}, 'size=10: .*allowed: multiples'),
-    ('ramp_use', {'network.frame': 'own'}, 'frame=own .*allowed there: room'),
     ('push_ball', {'environment.name': 'pull'}, "'pull' is unknown; did"),
   )
   def test_a_network_that_does_not_fit_is_refused(self, name, values, message):

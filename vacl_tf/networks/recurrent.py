@@ -17,6 +17,7 @@ import tensorflow as tf
 
 from vacl_tf import config
 from vacl_tf import types
+from vacl_tf.networks import bearings
 from vacl_tf.networks import blocks
 from vacl_tf.networks import gru
 from vacl_tf.networks import heads
@@ -77,6 +78,9 @@ class Core(snt.Module):
   ) -> None:
     super().__init__(name='core')
     size = cfg.hidden_size
+    self._has_own_frame = cfg.frame == 'own'
+    if self._has_own_frame:
+      role = bearings.role_of(role)
     self._activation = blocks.ACTIVATIONS[cfg.activation]
     self.own = blocks.Folded(rng, role.own_size, size, name='own')
     self.entity = {
@@ -103,6 +107,8 @@ class Core(snt.Module):
       [L, N, H].
     """
     steps = own.shape[0]
+    if self._has_own_frame:
+      own, entities = bearings.look(own, entities)
     own = tf.reshape(own, [-1, own.shape[-1]])
     tokens = self.attention(self._tokens(own, entities))
     shape, size = tf.shape(tokens), tokens.shape[2]

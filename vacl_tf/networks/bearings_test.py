@@ -1,0 +1,152 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What agents of hide-and-seek see, where they stand, against the rules."""
+
+import math
+
+import numpy as np
+import tensorflow as tf
+from absl.testing import parameterized
+
+from vacl_tf import config
+from vacl_tf import environments
+from vacl_tf.environments import hide_and_seek
+from vacl_tf.environments.hide_and_seek import mechanics
+from vacl_tf.environments.hide_and_seek import task as task_lib
+from vacl_tf.networks import bearings
+from vacl_tf.networks import recurrent
+
+_NUM_WORLDS = 50
+_WAY, _DIRECTION = slice(0, 3), slice(3, 5)
+_COSINE, _NEARNESS = 5, 7  # A sine lies between; turn and the rest follow.
+_TURN, _REST = slice(8, 10), slice(10, None)
+
+
+def _state(task, move=(0.0, 0.0), angle=0.0) -> task_lib.State:
+  """Random positions, those of middles turned about the origin and moved."""
+  cast, rng = task.cast, np.random.default_rng(0)
+  shape = [_NUM_WORLDS, cast.num_entities, 4]
+  position = rng.uniform(0.0, 6.0, shape)
+  velocity = rng.normal(size=shape)
+  half_size = np.append([0.15] * cast.num_agents, [0.25] * cast.num_objects)
+  middle = position[..., :2] + half_size[:, None]
+  middle = np.asarray(move) + middle @ _matrix(angle).T
+  position[..., :2] = middle - half_size[:, None]
+  position[..., 3] += angle
+  return task_lib.State(
+    position,
+    velocity,
+    is_locked=np.zeros([_NUM_WORLDS, cast.num_objects], bool),
+    locker=np.zeros([_NUM_WORLDS, cast.num_objects], int),
+    held=np.full([_NUM_WORLDS, cast.num_agents], mechanics.NOTHING),
+    birthplace=position[:, : cast.num_agents, :2],
+    is_seen=np.zeros([_NUM_WORLDS, len(task.looks)], bool),
+    step=3,
+  )
+
+
+def _matrix(angle) -> np.ndarray:
+  cos, sin = math.cos(angle), math.sin(angle)
+  return np.array([[cos, -sin], [sin, cos]])
+
+
+def _look(task, state) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+  seen = task.observe(state).actor
+  found = bearings.look(
+    tf.constant(seen.own),
+    {kind: tf.constant(x, tf.float32) for kind, x in seen.entities.items()},
+  )
+  return tf.nest.map_structure(lambda x: x.numpy(), found)
+
+
+@parameterized.parameters(*hide_and_seek.NAMES)
+class BearingsTest(parameterized.TestCase, tf.test.TestCase):
+  def test_sizes_are_those_of_the_role(self, name):
+    env = environments.load(name)
+    role = bearings.role_of(env.roles[0])
+    own, entities = _look(env.task, _state(env.task))
+    self.assertEqual(own.shape[-1], role.own_size)
+    sizes = {kind: x.shape[-1] for kind, x in entities.items()}
+    self.assertEqual(sizes, dict(role.entity_sizes))
+
+  def test_a_cosine_tells_what_the_rules_say_is_in_view(self, name):
+    task = hide_and_seek.load(name)
+    state = _state(task)
+    _, entities = _look(task, state)
+    first = task.cast.num_agents
+    middle = state.position[..., :2] + 0.15
+    middle[:, first:] += 0.1
+    for actor_index, actor in enumerate(task.actors):
+      towards = middle[:, first:] - middle[:, actor, None]
+      yaw = state.position[:, actor, None, 3]
+      expected = mechanics.in_front(yaw, towards)
+      things = [
+        entities[kind] for kind in ('boxes', 'ramps') if kind in entities
+      ]
+      cosine = np.concatenate(things, 2)[:, actor_index, :, _COSINE]
+      found = cosine >= math.cos(mechanics.VIEW_HALF_ANGLE)
+      np.testing.assert_array_equal(found, expected)
+      self.assertBetween(np.mean(found), 0.1, 0.9)
+
+  def test_way_direction_and_nearness_agree(self, name):
+    task = hide_and_seek.load(name)
+    for seen in _look(task, _state(task))[1].values():
+      way = 2.0 * seen[..., _WAY]
+      distance = np.linalg.norm(way[..., :2], axis=-1)
+      self.assertAllClose(seen[..., _NEARNESS], np.exp(-distance), atol=1e-3)
+      self.assertAllClose(
+        distance[..., None] * seen[..., _DIRECTION], way[..., :2], atol=1e-3
+      )
+
+  def test_moved_worlds_look_the_same_but_for_ones_own_place(self, name):
+    task = hide_and_seek.load(name)
+    own, entities = _look(task, _state(task))
+    moved, found = _look(task, _state(task, move=(0.7, -0.4)))
+    for kind, seen in entities.items():
+      self.assertAllClose(found[kind], seen, atol=1e-4)
+    self.assertAllClose(
+      moved[..., :2] - own[..., :2],
+      np.full_like(own[..., :2], [0.35, -0.2]),
+      atol=1e-4,
+    )
+
+  def test_turned_worlds_have_the_same_bearings(self, name):
+    task, angle = hide_and_seek.load(name), 0.8
+    matrix = _matrix(angle).T
+    own, entities = _look(task, _state(task))
+    turned, found = _look(task, _state(task, angle=angle))
+    self.assertAllClose(turned[..., 3:5], own[..., 3:5] @ matrix, atol=1e-4)
+    for kind, seen in entities.items():
+      now = found[kind]
+      bearing = slice(_COSINE, _NEARNESS + 1)
+      self.assertAllClose(now[..., bearing], seen[..., bearing], atol=1e-4)
+      self.assertAllClose(now[..., 2], seen[..., 2], atol=1e-4)
+      self.assertAllClose(now[..., _REST], seen[..., _REST], atol=1e-4)
+      for part in (slice(0, 2), _DIRECTION, _TURN):
+        self.assertAllClose(now[..., part], seen[..., part] @ matrix, atol=1e-4)
+
+  def test_a_whole_turn_changes_nothing_for_who_has_an_own_frame(self, name):
+    env = environments.load(name)
+    seen = env.task.observe(_state(env.task)).actor
+    agents = len(env.task.actors)
+    memory = tf.zeros([_NUM_WORLDS, agents, 8])
+    around = seen.own.copy()
+    around[..., 3] += 2.0 * math.pi
+    differences = {}
+    for frame in ('own', 'room'):
+      cfg = config.NetworkConfig(hidden_size=8, frame=frame)
+      networks = recurrent.PolicyValue(env.roles[0], cfg, 0)
+      entities = tf.nest.map_structure(
+        lambda x: tf.constant(x, tf.float32), dict(seen.entities)
+      )
+      one, other = (
+        networks.act(tf.constant(own), entities, memory)[1]
+        for own in (seen.own, around)
+      )
+      differences[frame] = np.abs(one - other).max()
+    self.assertLess(differences['own'], 1e-4)
+    self.assertGreater(differences['room'], 1e-2)
+
+
+if __name__ == '__main__':
+  tf.test.main()
