@@ -24,6 +24,7 @@ _BOUNDS = {
   'ppo.least_deviation': (0.0, _MANY),
   'ppo.entropy_cost': (0.0, _MANY),
   'ppo.value_cost': (0.0, _MANY),
+  'ppo.recall_cost': (0.0, _MANY),
   'ppo.num_epochs': (1, 1000),
   'ppo.num_minibatches': (1, _MANY),
   'ppo.chunk_length': (1, 10_000),

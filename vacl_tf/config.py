@@ -98,6 +98,9 @@ class PpoConfig:
       before anything is ever achieved they are nothing but errors of the value.
     entropy_cost: weight of the entropy bonus.
     value_cost: weight of the value loss.
+    recall_cost: weight of a loss that asks the memory of a policy for the way
+      to a place that only the value sees, where there is one (pseudo-Huber, in
+      metres).
     num_epochs: passes over the data of an iteration.
     num_minibatches: Adam steps in a pass.
     chunk_length: steps that gradients go back through in a policy with a
@@ -124,6 +127,7 @@ class PpoConfig:
   least_deviation: float = 0.0
   entropy_cost: float = 0.02
   value_cost: float = 1.0
+  recall_cost: float = 0.0
   num_epochs: int = 1
   num_minibatches: int = 5
   chunk_length: int = 1

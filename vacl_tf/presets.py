@@ -93,7 +93,17 @@ _DEFAULT_FOR: dict[str, dict[str, Any]] = {
     'curriculum.noise': 0.2,
     'curriculum.noisy_share': 1.0,
   },
-  'lock_and_return': _DEFAULT_HIDE_AND_SEEK | {'ppo.chunk_length': 30},
+  'lock_and_return': _DEFAULT_HIDE_AND_SEEK
+  | {
+    'ppo.chunk_length': 30,
+    # After 2 M steps without it a policy locks all boxes of most tasks, and of
+    # those that had to leave home for it hardly one finds back. With it tasks'
+    # value is 0.53 at 0.95 M steps instead of 0.33, as much as for a policy that
+    # sees its birthplace (one seed each).
+    'ppo.recall_cost': 0.1,
+    'ppo.annealed_after': 20_000_000,
+    'ppo.annealing_power': 3.0,
+  },
   'ramp_use': _DEFAULT_HIDE_AND_SEEK
   | {
     'ppo.chunk_length': 10,

@@ -52,6 +52,8 @@ class Role(NamedTuple):
   num_actions: int | tuple[int, ...]  # Choices, or those of several heads.
   own_size: int  # Features of the agent's own state.
   entity_sizes: Mapping[str, int]  # Features of each kind of seen entity.
+  # Two own features that the value alone sees, x and y of a place; or none.
+  hidden: tuple[int, ...] = ()
 
 
 class Observation(NamedTuple):

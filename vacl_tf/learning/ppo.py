@@ -288,7 +288,9 @@ class Learner(tf.Module):
       with tf.GradientTape() as tape:
         loss, metrics = self._loss(chunk, scale, observe)
         loss *= number
-      found = Total(tape.gradient(loss, variables), number * metrics, number)
+      # Of a part of the policy nothing may have been asked.
+      found = tape.gradient(loss, variables, unconnected_gradients='zero')
+      found = Total(found, number * metrics, number)
       return tf.nest.map_structure(tf.add, total, found)
 
     nothing = Total(
@@ -321,15 +323,20 @@ class Learner(tf.Module):
       optimizer.apply(mine, part)
     return tf.concat([total.metrics / total.number, tf.stack(norms)], 0)
 
+  def _reconsider(
+    self, observations: Any
+  ) -> tuple[tuple[Distribution, ...], tf.Tensor]:
+    """Returns the distributions of actions per role, and a loss beside."""
+    return self._network.distributions(observations), tf.constant(0.0)
+
   def _loss(
     self, samples: Samples, scale: Scale, observe: Observe
   ) -> tuple[tf.Tensor, tf.Tensor]:
     """Returns the mean loss, summed over roles, and mean _LOSS_METRICS."""
     cfg = self.config
     observations = observe(samples.state)
-    distributions = self._network.distributions(observations)
+    distributions, total = self._reconsider(observations)
     values = self._network.value(observations)
-    total = tf.constant(0.0)
     metrics = tf.zeros([len(_LOSS_METRICS)])
     for role, distribution in enumerate(distributions):
       log_ratio = (

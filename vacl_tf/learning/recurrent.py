@@ -21,6 +21,12 @@ class Network(ppo.Network, Protocol):
   """Policies and values that remember."""
 
   hidden_size: int
+  recalls: bool
+
+  def recall(
+    self, past: types.Remembered
+  ) -> tuple[tuple[ppo.Distribution, ...], tf.Tensor]:
+    """Returns distributions, and errors about a place that is not seen."""
 
   def unroll_value(
     self, seen: types.Seen, memory: tf.Tensor
@@ -72,6 +78,17 @@ class Learner(ppo.Learner):
       value_memory=rows.state.value_memory[:, 0],
     )
     return rows._replace(state=state), sums
+
+  def _reconsider(
+    self, observations: types.Remembered
+  ) -> tuple[tuple[ppo.Distribution, ...], tf.Tensor]:
+    cost = self.config.recall_cost
+    if not (cost and self._network.recalls):
+      return super()._reconsider(observations)
+    distributions, error = self._network.recall(observations)
+    # As its square near 0, as the distance far away.
+    distance = tf.sqrt(1.0 + tf.reduce_sum(error * error, -1)) - 1.0
+    return distributions, cost * tf.reduce_mean(distance)
 
   def _unroll(
     self, seen: types.Seen, size: tf.Tensor, block: int

@@ -19,7 +19,7 @@ from vacl_tf.networks import recurrent as network_lib
 
 _STEPS, _WORLDS, _AGENTS, _HIDDEN = 6, 4, 2, 8
 _SIZES = (3, 2)  # Of the action's heads.
-_ROLE = types.Role('agent', _AGENTS, _SIZES, 3, {'things': 2})
+_ROLE = types.Role('agent', _AGENTS, _SIZES, 3, {'things': 2}, hidden=(2, 1))
 _SEED = randomness.root(3)
 _PLAIN = config.PpoConfig(
   num_minibatches=1,
@@ -145,8 +145,15 @@ def _literal_gradients(network, trajectory, cfg) -> list[tf.Tensor]:
       gain = tf.minimum(ratio * advantage[t], bounded * advantage[t])
       gain = tf.reduce_mean(gain + cfg.entropy_cost * entropy)
       loss -= gain / _STEPS
+      way = network.policies[0].way
+      own = seen.own_of_value[t]
+      error = tf.einsum('bnh,hk->bnk', memory, way.w) + way.b - tf.stack(
+        [own[..., 2] - own[..., 0], own[..., 1] - own[..., 1]], -1
+      )
+      distance = tf.sqrt(1.0 + tf.reduce_sum(error**2, -1)) - 1.0
+      loss += cfg.recall_cost * tf.reduce_mean(distance) / _STEPS
   variables = [*network.policies[0].variables, *network.values[0].variables]
-  return tape.gradient(loss, variables)
+  return tape.gradient(loss, variables, unconnected_gradients='zero')
 
 
 def _learn(trajectories, sizes, quantum=_WORLDS, **changes):
@@ -274,6 +281,18 @@ class UpdateTest(parameterized.TestCase, tf.test.TestCase):
     found, metrics, _ = _learn([_trajectory()], [_WORLDS], chunk_length=length)
     self.assert_same_gradients(found, literal)
     self.assertGreater(metrics['clip_fraction'], 0.1)
+
+  def test_a_policy_is_asked_for_the_way_to_what_is_hidden(self):
+    cfg = dataclasses.replace(_PLAIN, recall_cost=2.0, chunk_length=3)
+    literal = _literal_gradients(_network(), _trajectory(), cfg)
+    found, _, _ = _learn(
+      [_trajectory()], [_WORLDS], chunk_length=3, recall_cost=2.0
+    )
+    self.assert_same_gradients(found, literal)
+    without, _, _ = _learn([_trajectory()], [_WORLDS], chunk_length=3)
+    pairs = zip(found, without, strict=True)
+    difference = tf.linalg.global_norm([x - y for x, y in pairs])
+    self.assertGreater(difference, 0.1 * tf.linalg.global_norm(without))
 
   def test_how_far_gradients_go_back_matters(self):
     # Else the test above could not fail.

@@ -136,7 +136,7 @@ class Core(snt.Module):
 
 
 class Policy(snt.Module):
-  """What an agent sees to logits."""
+  """What an agent sees to logits, and to the way to what is hidden."""
 
   def __init__(
     self,
@@ -149,6 +149,8 @@ class Policy(snt.Module):
     self.logits = blocks.Folded(
       rng, cfg.hidden_size, sum(role.num_actions), blocks.ACTION_GAIN, 'logits'
     )
+    if role.hidden:
+      self.way = blocks.Folded(rng, cfg.hidden_size, 2, name='way')
 
 
 class Value(snt.Module):
@@ -176,6 +178,7 @@ class PolicyValue(snt.Module):
     rng = np.random.default_rng(seed)
     self.hidden_size = cfg.hidden_size
     self._sizes = role.num_actions
+    self._hidden = role.hidden
     self.policies = [Policy(rng, role, cfg)]
     self.values = [Value(rng, role, cfg)]
 
@@ -197,12 +200,30 @@ class PolicyValue(snt.Module):
     hidden = _unroll(policy.core, *seen, memory)
     return self._heads(hidden[0]), hidden[0]
 
+  @property
+  def recalls(self) -> bool:
+    """Whether there is a place that the policy can be asked for."""
+    return bool(self._hidden)
+
   def distributions(self, past: types.Remembered) -> tuple[heads.Heads]:
     """Returns the distribution of the actions [B, L, n, heads] of each step."""
+    return (self._heads(self._remember(past)),)
+
+  def recall(
+    self, past: types.Remembered
+  ) -> tuple[tuple[heads.Heads], tf.Tensor]:
+    """Returns distributions, and how wrong the way to the hidden place is.
+
+    Returns:
+      What `distributions` does, and errors [B, L, n, 2] in metres of the way
+      there, as far as the policy remembers it.
+    """
     [policy] = self.policies
-    seen = _time_major((past.seen.own, past.seen.entities))
-    hidden = _unroll(policy.core, *seen, past.policy_memory)
-    return (self._heads(_time_major(hidden)),)
+    memory, own = self._remember(past), past.seen.own_of_value
+    found = policy.way(tf.reshape(memory, [-1, memory.shape[-1]]), ())
+    way = tf.gather(own, self._hidden, axis=-1) - own[..., :2]
+    error = tf.reshape(found, tf.shape(way)) - way
+    return (self._heads(memory),), error
 
   def value(self, past: types.Remembered) -> tuple[tf.Tensor]:
     """Returns the value [B, L, n] of each step."""
@@ -223,6 +244,12 @@ class PolicyValue(snt.Module):
     size = hidden.shape[-1]
     found = value.value(tf.reshape(hidden, [-1, size]), ())
     return tf.reshape(found, tf.shape(hidden)[:-1]), hidden
+
+  def _remember(self, past: types.Remembered) -> tf.Tensor:
+    """Returns the policy's memories [B, L, n, H] after each step."""
+    [policy] = self.policies
+    seen = _time_major((past.seen.own, past.seen.entities))
+    return _time_major(_unroll(policy.core, *seen, past.policy_memory))
 
   def _heads(self, hidden: tf.Tensor) -> heads.Heads:
     [policy] = self.policies

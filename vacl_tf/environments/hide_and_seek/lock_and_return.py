@@ -27,6 +27,7 @@ _LEGAL_BOX = ((1, 56, 1, 56),)
 _USUAL_AGENT = ((30, 56, 1, 26),)
 _USUAL_BOX = ((1, 55, 1, 55),)
 _EASY_BOX = (30, 56, 1, 26)
+_BIRTHPLACE = (8, 9)  # Among an agent's own features.
 
 
 class LockAndReturn(task.Task):
@@ -63,7 +64,7 @@ class LockAndReturn(task.Task):
         f'num_agents={num_agents} with num_boxes={num_boxes} is not possible '
         f'in {self.name}; allowed: 1 to {MOST} of each'
       )
-    self.sees_birthplace = sees_birthplace
+    self.hidden = () if sees_birthplace else _BIRTHPLACE
     self.arena = arena.Arena(_NUM_CELLS, (), _WALL_FRICTION)
     self.cast = entities.Cast(num_agents, num_boxes, num_ramps=0)
     self.actors = tuple(range(num_agents))
@@ -100,7 +101,7 @@ class LockAndReturn(task.Task):
     agents = both[:, :num_agents]
     own = np.empty([worlds, num_agents, 11], np.float32)
     own[..., :8] = agents
-    own[..., 8:10] = state.birthplace
+    own[..., _BIRTHPLACE] = state.birthplace
     own[..., 10] = state.step / self.horizon
     boxes = np.empty([worlds, num_agents, num_boxes, 15], np.float32)
     boxes[..., :9] = task.with_turn(
@@ -111,9 +112,9 @@ class LockAndReturn(task.Task):
     others = agents.astype(np.float32)[:, self._others]
     seen = {'agents': others, 'boxes': boxes}
     actor = own
-    if not self.sees_birthplace:
+    if self.hidden:
       actor = own.copy()
-      actor[..., 8:10] = 0.0
+      actor[..., self.hidden] = 0.0
     return task.Observations(task.Seen(actor, seen), task.Seen(own, seen))
 
   def judge(self, state: task.State) -> task.Outcome:

@@ -41,6 +41,7 @@ class HideAndSeek(base.World):
         num_actions=mechanics.HEADS,
         own_size=sizes.pop('own'),
         entity_sizes=sizes,
+        hidden=task.hidden,
       ),
     )
     self.task_space = grid_task_space.GridTaskSpace(
