@@ -97,9 +97,9 @@ _DEFAULT_FOR: dict[str, dict[str, Any]] = {
   | {
     'ppo.chunk_length': 30,
     # After 2 M steps without it a policy locks all boxes of most tasks, and of
-    # those that had to leave home for it hardly one finds back. With it tasks'
-    # value is 0.53 at 0.95 M steps instead of 0.33, as much as for a policy that
-    # sees its birthplace (one seed each).
+    # those who had to leave home for it hardly one finds back. With it the
+    # value of training tasks is 0.53 at 0.95 M steps instead of 0.33, as much
+    # as where birthplaces are seen (one seed each).
     'ppo.recall_cost': 0.1,
     'ppo.annealed_after': 20_000_000,
     'ppo.annealing_power': 3.0,
