@@ -91,6 +91,14 @@ class PresetsTest(parameterized.TestCase):
     self.assertEqual(cfg.progression.entity_counts, '')
     self.assertEqual(cfg.environment.num_boxes, 1)
 
+  @parameterized.parameters('lock_and_return', 'ramp_use')
+  def test_what_is_ours_in_hide_and_seek_is_not_in_the_paper_preset(self, env):
+    ours, paper = presets.make(env=env), presets.make(env=env, preset='paper')
+    frames = ours.network.frame, paper.network.frame
+    self.assertEqual(frames, ('own', 'room'))
+    self.assertEqual(ours.ppo.recall_cost > 0.0, env == 'lock_and_return')
+    self.assertEqual(paper.ppo.recall_cost, 0.0)
+
   def test_hide_and_seek_learns_in_chunks_of_its_horizon(self):
     for env, length in (('lock_and_return', 30), ('ramp_use', 10)):
       for preset in presets.NAMES:

@@ -53,7 +53,7 @@ class Role(NamedTuple):
   own_size: int  # Features of the agent's own state.
   entity_sizes: Mapping[str, int]  # Features of each kind of seen entity.
   # Two own features that the value alone sees, x and y of a place; or none.
-  hidden: tuple[int, ...] = ()
+  unseen_place: tuple[int, ...] = ()
 
 
 class Observation(NamedTuple):

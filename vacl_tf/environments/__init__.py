@@ -103,6 +103,11 @@ def _check_network(cfg: config.Config) -> None:
       f'config.ppo.chunk_length={cfg.ppo.chunk_length}: policies of {name} '
       'have no memory; allowed: 1'
     )
+  if cfg.ppo.recall_cost and name != 'lock_and_return':
+    raise ValueError(
+      f'config.ppo.recall_cost={cfg.ppo.recall_cost}: in {name} the value sees '
+      'no place that policies do not; allowed there: 0'
+    )
   if cfg.network.frame == 'own' and name not in _WITH_OWN_FRAME:
     raise ValueError(
       f'config.network.frame=own is of no use in {name}, which is no open '

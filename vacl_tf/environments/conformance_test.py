@@ -308,12 +308,23 @@ class LoadTest(tf.test.TestCase, parameterized.TestCase):
   @parameterized.parameters(
     ('push_ball', {'ppo.chunk_length': 10}, 'chunk_length=10: .*allowed: 1$'),
     ('ramp_use', {'network.hidden_size': 10}, 'size=10: .*allowed: multiples'),
+    ('ramp_use', {'ppo.recall_cost': 0.1}, 'recall_cost=0.1: .*there: 0$'),
     ('push_ball', {'environment.name': 'pull'}, "'pull' is unknown; did"),
   )
   def test_a_network_that_does_not_fit_is_refused(self, name, values, message):
     cfg = config.replace(presets.make(env=name), values)
     with self.assertRaisesRegex(ValueError, message):
       environments.load_all(cfg)
+
+  def test_what_the_value_alone_sees_is_where_an_agent_was_born(self):
+    for shown in (False, True):
+      variant = config.HideAndSeekConfig(sees_birthplace=shown)
+      env = environments.load('lock_and_return', variant=variant)
+      found = [
+        env.task.features['own'][i].name for i in env.roles[0].unseen_place
+      ]
+      expected = [] if shown else ['birthplace_x', 'birthplace_y']
+      self.assertEqual(found, expected)
 
   def test_every_count_of_a_path_is_loaded(self):
     cfg = presets.make(env='lock_and_return', num_agents=4)

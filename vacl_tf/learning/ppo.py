@@ -288,9 +288,7 @@ class Learner(tf.Module):
       with tf.GradientTape() as tape:
         loss, metrics = self._loss(chunk, scale, observe)
         loss *= number
-      # Of a part of the policy nothing may have been asked.
-      found = tape.gradient(loss, variables, unconnected_gradients='zero')
-      found = Total(found, number * metrics, number)
+      found = Total(tape.gradient(loss, variables), number * metrics, number)
       return tf.nest.map_structure(tf.add, total, found)
 
     nothing = Total(
@@ -326,7 +324,7 @@ class Learner(tf.Module):
   def _reconsider(
     self, observations: Any
   ) -> tuple[tuple[Distribution, ...], tf.Tensor]:
-    """Returns the distributions of actions per role, and a loss beside."""
+    """Returns the distributions of actions per role, and a loss to add."""
     return self._network.distributions(observations), tf.constant(0.0)
 
   def _loss(

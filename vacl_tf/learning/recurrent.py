@@ -26,7 +26,7 @@ class Network(ppo.Network, Protocol):
   def recall(
     self, past: types.Remembered
   ) -> tuple[tuple[ppo.Distribution, ...], tf.Tensor]:
-    """Returns distributions, and errors about a place that is not seen."""
+    """Returns distributions, and errors [B, L, n, 2] of a way, in metres."""
 
   def unroll_value(
     self, seen: types.Seen, memory: tf.Tensor
@@ -82,13 +82,12 @@ class Learner(ppo.Learner):
   def _reconsider(
     self, observations: types.Remembered
   ) -> tuple[tuple[ppo.Distribution, ...], tf.Tensor]:
-    cost = self.config.recall_cost
-    if not (cost and self._network.recalls):
+    if not self._network.recalls:
       return super()._reconsider(observations)
     distributions, error = self._network.recall(observations)
-    # As its square near 0, as the distance far away.
+    # Half its square near 0, the distance less 1 far away.
     distance = tf.sqrt(1.0 + tf.reduce_sum(error * error, -1)) - 1.0
-    return distributions, cost * tf.reduce_mean(distance)
+    return distributions, self.config.recall_cost * tf.reduce_mean(distance)
 
   def _unroll(
     self, seen: types.Seen, size: tf.Tensor, block: int

@@ -19,7 +19,9 @@ from vacl_tf.networks import recurrent as network_lib
 
 _STEPS, _WORLDS, _AGENTS, _HIDDEN = 6, 4, 2, 8
 _SIZES = (3, 2)  # Of the action's heads.
-_ROLE = types.Role('agent', _AGENTS, _SIZES, 3, {'things': 2}, hidden=(2, 1))
+_ROLE = types.Role(
+  'agent', _AGENTS, _SIZES, 3, {'things': 2}, unseen_place=(2, 1)
+)
 _SEED = randomness.root(3)
 _PLAIN = config.PpoConfig(
   num_minibatches=1,
@@ -153,7 +155,7 @@ def _literal_gradients(network, trajectory, cfg) -> list[tf.Tensor]:
       distance = tf.sqrt(1.0 + tf.reduce_sum(error**2, -1)) - 1.0
       loss += cfg.recall_cost * tf.reduce_mean(distance) / _STEPS
   variables = [*network.policies[0].variables, *network.values[0].variables]
-  return tape.gradient(loss, variables, unconnected_gradients='zero')
+  return tape.gradient(loss, variables)
 
 
 def _learn(trajectories, sizes, quantum=_WORLDS, **changes):
@@ -282,7 +284,7 @@ class UpdateTest(parameterized.TestCase, tf.test.TestCase):
     self.assert_same_gradients(found, literal)
     self.assertGreater(metrics['clip_fraction'], 0.1)
 
-  def test_a_policy_is_asked_for_the_way_to_what_is_hidden(self):
+  def test_a_policy_is_asked_for_the_way_to_what_it_does_not_see(self):
     cfg = dataclasses.replace(_PLAIN, recall_cost=2.0, chunk_length=3)
     literal = _literal_gradients(_network(), _trajectory(), cfg)
     found, _, _ = _learn(

@@ -5,7 +5,8 @@
 Whether something is in view, within reach or hidden behind something else is a
 matter of ways, bearings and distances; places in the room and a yaw that is
 counted on and on tell of it only through products, which small layers are slow
-to learn. Neither the paper nor the released code does so.
+to learn. Its own place an agent sees as before. Neither the paper nor the
+released code does so.
 """
 
 from collections.abc import Mapping
@@ -15,19 +16,18 @@ import tensorflow as tf
 from vacl_tf import types
 
 _AGENTS = ('agents', 'hiders')  # Their yaw is an angle; others': cos and sin.
-# Metres by which the middle of a thing is further from its corner than the
-# middle of an agent from its own.
+# Metres on the floor by which the middle of a thing is further from its corner
+# than the middle of an agent from its own.
 _CENTRES = (0.1, 0.1, 0.0)
 _LENGTH, _SPEED = 2.0, 4.0  # Metres and metres a second that count as 1.
 
 
-def role_of(role: types.Role) -> types.Role:
-  """Returns a role of hide-and-seek with the sizes of what `look` returns."""
-  sizes = {
+def sizes(role: types.Role) -> tuple[int, dict[str, int]]:
+  """Returns how many features `look` returns: an agent's own, and by kind."""
+  return role.own_size + 1, {
     kind: size + 5 + int(kind in _AGENTS)
     for kind, size in role.entity_sizes.items()
   }
-  return role._replace(own_size=role.own_size + 1, entity_sizes=sizes)
 
 
 def look(
@@ -43,8 +43,9 @@ def look(
   Returns:
     Of an agent itself [..., F + 1] place, cos and sin of the yaw, velocities,
     more. Of entities the way there (3), its direction (2), the cosine and the
-    sine of the bearing, which is 0 straight ahead, a nearness in (0, 1], cos
-    and sin of the yaw, velocities, more.
+    sine of the bearing, which is 0 straight ahead and positive to the left,
+    exp(-distance in metres), cos and sin of the yaw, velocities, more. Ways,
+    directions and yaws are in the room's axes.
   """
   place, yaw, velocity, more = tf.split(own, [3, 1, 4, own.shape[-1] - 8], -1)
   turn = tf.concat([tf.cos(yaw), tf.sin(yaw)], -1)
@@ -75,6 +76,7 @@ def _entities(
   else:
     way += tf.constant(_CENTRES)
   flat = way[..., :2]
+  # A centimetre more, so that nothing is divided by 0.
   distance = tf.sqrt(tf.reduce_sum(flat * flat, -1, keepdims=True) + 1e-4)
   x, y = tf.split(flat / distance, 2, -1)
   cos, sin = tf.split(turn, 2, -1)

@@ -11,12 +11,14 @@ from absl.testing import parameterized
 from vacl_tf import config
 from vacl_tf import environments
 from vacl_tf.environments import hide_and_seek
+from vacl_tf.environments.hide_and_seek import entities as entities_lib
 from vacl_tf.environments.hide_and_seek import mechanics
 from vacl_tf.environments.hide_and_seek import task as task_lib
 from vacl_tf.networks import bearings
 from vacl_tf.networks import recurrent
 
 _NUM_WORLDS = 50
+_RADIUS, _HALF_SIZE = entities_lib.AGENT_RADIUS, entities_lib.BOX_HALF_SIZE
 _WAY, _DIRECTION = slice(0, 3), slice(3, 5)
 _COSINE, _NEARNESS = 5, 7  # A sine lies between; turn and the rest follow.
 _TURN, _REST = slice(8, 10), slice(10, None)
@@ -28,7 +30,9 @@ def _state(task, move=(0.0, 0.0), angle=0.0) -> task_lib.State:
   shape = [_NUM_WORLDS, cast.num_entities, 4]
   position = rng.uniform(0.0, 6.0, shape)
   velocity = rng.normal(size=shape)
-  half_size = np.append([0.15] * cast.num_agents, [0.25] * cast.num_objects)
+  half_size = np.append(
+    [_RADIUS] * cast.num_agents, [_HALF_SIZE] * cast.num_objects
+  )
   middle = position[..., :2] + half_size[:, None]
   middle = np.asarray(move) + middle @ _matrix(angle).T
   position[..., :2] = middle - half_size[:, None]
@@ -50,6 +54,26 @@ def _matrix(angle) -> np.ndarray:
   return np.array([[cos, -sin], [sin, cos]])
 
 
+def _literal(mine, thing, is_agent) -> list[float]:
+  """Returns what `look` says of one thing, by angles."""
+  further = 0.0 if is_agent else _HALF_SIZE - _RADIUS
+  x, y = thing[:2] - mine[:2] + further
+  direction, distance = math.atan2(y, x), math.hypot(x, y, 0.01)
+  near = math.hypot(x, y) / distance  # 1 but for what is all but here.
+  bearing = direction - (mine[3] - math.pi / 2)
+  if is_agent:
+    turn, rest = [math.cos(thing[3]), math.sin(thing[3])], thing[4:]
+  else:
+    turn, rest = thing[3:5], thing[5:]
+  return [
+    *(x / 2, y / 2, (thing[2] - mine[2]) / 2),
+    *(near * math.cos(direction), near * math.sin(direction)),
+    *(near * math.cos(bearing), near * math.sin(bearing)),
+    math.exp(-distance),
+    *(*turn, *rest[:4] / 4, *rest[4:]),
+  ]
+
+
 def _look(task, state) -> tuple[np.ndarray, dict[str, np.ndarray]]:
   seen = task.observe(state).actor
   found = bearings.look(
@@ -63,19 +87,37 @@ def _look(task, state) -> tuple[np.ndarray, dict[str, np.ndarray]]:
 class BearingsTest(parameterized.TestCase, tf.test.TestCase):
   def test_sizes_are_those_of_the_role(self, name):
     env = environments.load(name)
-    role = bearings.role_of(env.roles[0])
     own, entities = _look(env.task, _state(env.task))
-    self.assertEqual(own.shape[-1], role.own_size)
-    sizes = {kind: x.shape[-1] for kind, x in entities.items()}
-    self.assertEqual(sizes, dict(role.entity_sizes))
+    found = {kind: x.shape[-1] for kind, x in entities.items()}
+    self.assertEqual((own.shape[-1], found), bearings.sizes(env.roles[0]))
+
+  def test_features_are_those_of_the_definition(self, name):
+    task = hide_and_seek.load(name)
+    state = _state(task)
+    own, entities = _look(task, state)
+    seen = task.observe(state).actor
+    for world, agent in np.ndindex(own.shape[:2]):
+      mine = seen.own[world, agent]
+      np.testing.assert_allclose(
+        own[world, agent],
+        [*mine[:3] / 2, np.cos(mine[3]), np.sin(mine[3]), *mine[4:8] / 4]
+        + [*mine[8:]],
+        atol=1e-5,
+      )
+      for kind, tokens in entities.items():
+        for token, thing in zip(
+          tokens[world, agent], seen.entities[kind][world, agent], strict=True
+        ):
+          literal = _literal(mine, thing, kind in ('agents', 'hiders'))
+          np.testing.assert_allclose(token, literal, atol=1e-5)
 
   def test_a_cosine_tells_what_the_rules_say_is_in_view(self, name):
     task = hide_and_seek.load(name)
     state = _state(task)
     _, entities = _look(task, state)
     first = task.cast.num_agents
-    middle = state.position[..., :2] + 0.15
-    middle[:, first:] += 0.1
+    middle = state.position[..., :2] + _RADIUS
+    middle[:, first:] += _HALF_SIZE - _RADIUS
     for actor_index, actor in enumerate(task.actors):
       towards = middle[:, first:] - middle[:, actor, None]
       yaw = state.position[:, actor, None, 3]

@@ -79,17 +79,18 @@ class Core(snt.Module):
     super().__init__(name='core')
     size = cfg.hidden_size
     self._has_own_frame = cfg.frame == 'own'
+    own_size, entity_sizes = role.own_size, role.entity_sizes
     if self._has_own_frame:
-      role = bearings.role_of(role)
+      own_size, entity_sizes = bearings.sizes(role)
     self._activation = blocks.ACTIVATIONS[cfg.activation]
-    self.own = blocks.Folded(rng, role.own_size, size, name='own')
+    self.own = blocks.Folded(rng, own_size, size, name='own')
     self.entity = {
-      kind: blocks.Folded(rng, role.own_size + own_size, size, name=kind)
-      for kind, own_size in role.entity_sizes.items()
+      kind: blocks.Folded(rng, own_size + seen_size, size, name=kind)
+      for kind, seen_size in entity_sizes.items()
     }
     self.attention = Attention(rng, size, cfg.attention_gain)
     self.affine = blocks.Affine(size)
-    self.first = blocks.Folded(rng, size + role.own_size, size, 1.0, 'first')
+    self.first = blocks.Folded(rng, size + own_size, size, 1.0, 'first')
     self.second = blocks.Folded(rng, size, size, 1.0, 'second')
     self.memory = gru.Gru(rng, size, size)
 
@@ -136,7 +137,7 @@ class Core(snt.Module):
 
 
 class Policy(snt.Module):
-  """What an agent sees to logits, and to the way to what is hidden."""
+  """What an agent sees to logits, and to the way to what it does not see."""
 
   def __init__(
     self,
@@ -149,7 +150,7 @@ class Policy(snt.Module):
     self.logits = blocks.Folded(
       rng, cfg.hidden_size, sum(role.num_actions), blocks.ACTION_GAIN, 'logits'
     )
-    if role.hidden:
+    if role.unseen_place:
       self.way = blocks.Folded(rng, cfg.hidden_size, 2, name='way')
 
 
@@ -178,7 +179,7 @@ class PolicyValue(snt.Module):
     rng = np.random.default_rng(seed)
     self.hidden_size = cfg.hidden_size
     self._sizes = role.num_actions
-    self._hidden = role.hidden
+    self._unseen_place = role.unseen_place
     self.policies = [Policy(rng, role, cfg)]
     self.values = [Value(rng, role, cfg)]
 
@@ -203,7 +204,7 @@ class PolicyValue(snt.Module):
   @property
   def recalls(self) -> bool:
     """Whether there is a place that the policy can be asked for."""
-    return bool(self._hidden)
+    return bool(self._unseen_place)
 
   def distributions(self, past: types.Remembered) -> tuple[heads.Heads]:
     """Returns the distribution of the actions [B, L, n, heads] of each step."""
@@ -212,7 +213,7 @@ class PolicyValue(snt.Module):
   def recall(
     self, past: types.Remembered
   ) -> tuple[tuple[heads.Heads], tf.Tensor]:
-    """Returns distributions, and how wrong the way to the hidden place is.
+    """Returns distributions, and how wrong the way to the unseen place is.
 
     Returns:
       What `distributions` does, and errors [B, L, n, 2] in metres of the way
@@ -221,7 +222,7 @@ class PolicyValue(snt.Module):
     [policy] = self.policies
     memory, own = self._remember(past), past.seen.own_of_value
     found = policy.way(tf.reshape(memory, [-1, memory.shape[-1]]), ())
-    way = tf.gather(own, self._hidden, axis=-1) - own[..., :2]
+    way = tf.gather(own, self._unseen_place, axis=-1) - own[..., :2]
     error = tf.reshape(found, tf.shape(way)) - way
     return (self._heads(memory),), error
 

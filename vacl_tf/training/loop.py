@@ -81,7 +81,10 @@ def _make_agent(
   if isinstance(env, base.Environment):
     network = policy_value.PolicyValue(env.roles, cfg.network, cfg.seed)
     return network, ppo.Learner(network, cfg.ppo)
-  network = recurrent_network.PolicyValue(env.roles[0], cfg.network, cfg.seed)
+  [role] = env.roles
+  if not cfg.ppo.recall_cost:  # Nothing is asked, so nothing need answer.
+    role = role._replace(unseen_place=())
+  network = recurrent_network.PolicyValue(role, cfg.network, cfg.seed)
   return network, recurrent.Learner(network, cfg.ppo)
 
 

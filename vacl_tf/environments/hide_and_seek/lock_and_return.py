@@ -64,7 +64,7 @@ class LockAndReturn(task.Task):
         f'num_agents={num_agents} with num_boxes={num_boxes} is not possible '
         f'in {self.name}; allowed: 1 to {MOST} of each'
       )
-    self.hidden = () if sees_birthplace else _BIRTHPLACE
+    self.unseen_place = () if sees_birthplace else _BIRTHPLACE
     self.arena = arena.Arena(_NUM_CELLS, (), _WALL_FRICTION)
     self.cast = entities.Cast(num_agents, num_boxes, num_ramps=0)
     self.actors = tuple(range(num_agents))
@@ -112,9 +112,9 @@ class LockAndReturn(task.Task):
     others = agents.astype(np.float32)[:, self._others]
     seen = {'agents': others, 'boxes': boxes}
     actor = own
-    if self.hidden:
+    if self.unseen_place:
       actor = own.copy()
-      actor[..., self.hidden] = 0.0
+      actor[..., self.unseen_place] = 0.0
     return task.Observations(task.Seen(actor, seen), task.Seen(own, seen))
 
   def judge(self, state: task.State) -> task.Outcome:

@@ -163,7 +163,7 @@ class ObserveTest(parameterized.TestCase):
 
   def test_unless_the_task_shows_it(self):
     task = lock_and_return.LockAndReturn(sees_birthplace=True)
-    self.assertEmpty(task.hidden)
+    self.assertEmpty(task.unseen_place)
     seen = task.observe(_state(task, 2))
     np.testing.assert_array_equal(seen.actor.own, seen.critic.own)
 

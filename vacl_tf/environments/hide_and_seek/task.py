@@ -85,8 +85,8 @@ class Task(abc.ABC):
       whether the one sees the other.
     grid: the tasks.
     features: what `Seen` holds, by 'own' and kind of entity.
-    hidden: two features of 'own', x and y of a place, that are 0 for actors;
-      or none.
+    unseen_place: two features of 'own', x and y of a place, that are 0 for
+      actors; or none.
     slots: how many of each kind of entity an agent sees (m).
     num_start_draws: numbers from U[0, 1) that `start` wants for a world.
   """
@@ -103,7 +103,7 @@ class Task(abc.ABC):
   looks: tuple[tuple[int, int], ...]
   grid: grid.Grid
   features: Mapping[str, tuple[Feature, ...]]
-  hidden: tuple[int, ...] = ()
+  unseen_place: tuple[int, ...] = ()
   slots: Mapping[str, int]
   num_start_draws: int
 

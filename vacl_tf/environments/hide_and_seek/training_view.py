@@ -41,7 +41,7 @@ class HideAndSeek(base.World):
         num_actions=mechanics.HEADS,
         own_size=sizes.pop('own'),
         entity_sizes=sizes,
-        hidden=task.hidden,
+        unseen_place=task.unseen_place,
       ),
     )
     self.task_space = grid_task_space.GridTaskSpace(
