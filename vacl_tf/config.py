@@ -62,10 +62,10 @@ class NetworkConfig:
     activation: of the blocks.
     attention_gain: of the orthogonal matrices that scores of attention are made
       with, at the start.
-    frame: how an agent sees its world: `room` as the world tells it, `own` its
-      own way. In Simple-Spread and Push-Ball that is in the axes in which it is
-      itself in a certain octant of its square; in hide-and-seek as ways,
-      bearings and distances from where it stands.
+    frame: how an agent sees its world: `room` as the world tells it, `own` from
+      where it stands, with directions and nearness of entities (hide-and-seek:
+      bearings, too). In open squares, those of Simple-Spread and Push-Ball, it
+      does so in the axes in which it is itself in a certain octant.
   """
 
   hidden_size: int = 64

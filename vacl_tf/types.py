@@ -54,6 +54,9 @@ class Role(NamedTuple):
   entity_sizes: Mapping[str, int]  # Features of each kind of seen entity.
   # Two own features that the value alone sees, x and y of a place; or none.
   unseen_place: tuple[int, ...] = ()
+  # Whether its world is an open square about the origin, its own features are
+  # velocity and place, and its moves to stay and along +x, -x, +y and -y.
+  is_in_square: bool = False
 
 
 class Observation(NamedTuple):

@@ -24,8 +24,6 @@ _COUNTS = {
 }
 IN_GRAPH = tuple(_COUNTS)  # What TensorFlow simulates; `base.Environment`s.
 NAMES = (*IN_GRAPH, *hide_and_seek.NAMES)
-# Rooms that are the same when turned, and agents that face one way.
-_WITH_OWN_FRAME = ('simple_spread', 'push_ball', *hide_and_seek.NAMES)
 
 
 def load(
@@ -108,10 +106,10 @@ def _check_network(cfg: config.Config) -> None:
       f'config.ppo.recall_cost={cfg.ppo.recall_cost}: in {name} the value sees '
       'no place that policies do not; allowed there: 0'
     )
-  if cfg.network.frame == 'own' and name not in _WITH_OWN_FRAME:
+  if cfg.network.frame == 'own' and name == 'speaker_listener':
     raise ValueError(
-      f'config.network.frame=own is of no use in {name}, which is no open '
-      'square; allowed there: room'
+      f'config.network.frame=own is of no use in {name}, where nobody looks at '
+      'entities; allowed there: room'
     )
 
 

@@ -331,11 +331,18 @@ class LoadTest(tf.test.TestCase, parameterized.TestCase):
     counts = [env.counts for env in environments.load_all(cfg)]
     self.assertEqual(counts, [(2, 2), (4, 2), (4, 4)])
 
-  @parameterized.parameters('hard_spread', 'speaker_listener')
-  def test_what_is_no_open_square_has_one_frame(self, name):
-    cfg = config.replace(presets.make(env=name), {'network.frame': 'own'})
-    with self.assertRaisesRegex(ValueError, f'own.*{name}.*allowed.*: room'):
+  def test_who_looks_at_no_entities_has_the_frame_of_the_room(self):
+    cfg = presets.make(env='speaker_listener')
+    cfg = config.replace(cfg, {'network.frame': 'own'})
+    with self.assertRaisesRegex(ValueError, 'own.*listener.*allowed.*: room'):
       environments.load_all(cfg)
+
+  @parameterized.parameters(
+    ('simple_spread', True), ('push_ball', True), ('hard_spread', False)
+  )
+  def test_open_squares_are_those_without_walls(self, name, expected):
+    [role] = environments.load(name).roles
+    self.assertEqual(role.is_in_square, expected)
 
 
 if __name__ == '__main__':

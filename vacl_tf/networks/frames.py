@@ -1,26 +1,80 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""One view for the eight that a square room has.
+"""The particle world as an agent sees it from where it stands.
 
-Turning or mirroring a square room about its centre changes nothing but names
-of directions. So an agent looks at its world in the view in which it is itself
-in a certain octant of the room, and its moves are named as before when it comes
-to act: what is learned in one view holds in all eight, exactly. Neither the
-paper nor the released code does so.
+Where to go and whether one is there are a matter of directions and distances,
+which small layers are slow to make of ways along x and y, so entities are told
+with both.
+
+And turning or mirroring an open square room about its centre changes nothing
+but names of directions. There an agent looks at its world in the view in which
+it is itself in a certain octant of the room, and its moves are named as before
+when it comes to act: what is learned in one view holds in all eight, exactly.
+
+Neither the paper nor the released code does either.
 """
 
 from typing import NamedTuple
 
 import tensorflow as tf
 
+from vacl_tf import config
 from vacl_tf import types
+
+_NEAR = 0.5  # Metres within which nearness falls to 1 / e.
 
 
 class Frame(NamedTuple):
-  """How an agent looks at its world."""
+  """The axes in which an agent looks at its world."""
 
   sign: tf.Tensor  # [B, n, 2] -1 where the axis is mirrored, else 1.
   is_swapped: tf.Tensor  # bool [B, n, 1] whether the axes change places then.
+
+
+class View:
+  """How the agents of a role look at their world, `network.frame`.
+
+  Attributes:
+    role: the role, with the sizes of what is seen.
+  """
+
+  def __init__(self, role: types.Role, cfg: config.NetworkConfig) -> None:
+    self._is_own = cfg.frame == 'own'
+    self._has_octants = self._is_own and role.is_in_square
+    self.role = role
+    if self._is_own:
+      sizes = {kind: 3 + size for kind, size in role.entity_sizes.items()}
+      self.role = role._replace(entity_sizes=sizes)
+
+  def __call__(
+    self, observation: types.Observation
+  ) -> tuple[types.Observation, Frame | None]:
+    """Returns what agents see, and in which axes if not in the room's.
+
+    Args:
+      observation: what is told of entities ends with the way to them. In an
+        open square the agents' own features are velocity and place, whose
+        origin is the centre.
+    """
+    frame = None
+    if self._has_octants:
+      observation, frame = canonical(observation)
+    if self._is_own:
+      observation = directed(observation)
+    return observation, frame
+
+
+def directed(observation: types.Observation) -> types.Observation:
+  """Returns an observation with entities' directions (2) and nearness."""
+
+  def look(seen: tf.Tensor) -> tf.Tensor:
+    way = seen[..., -2:]
+    # A centimetre more, so that nothing is divided by 0.
+    distance = tf.sqrt(tf.reduce_sum(way * way, -1, keepdims=True) + 1e-4)
+    return tf.concat([seen, way / distance, tf.exp(-distance / _NEAR)], -1)
+
+  entities = {kind: look(x) for kind, x in observation.entities.items()}
+  return observation._replace(entities=entities)
 
 
 def canonical(

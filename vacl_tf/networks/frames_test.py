@@ -22,7 +22,9 @@ _VIEWS = [
   )
 ]
 _MOVES = np.array([[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1]])
-_ROLE = types.Role('agent', 3, 5, 4, {'balls': 2, 'landmarks': 3})
+_ROLE = types.Role(
+  'agent', 3, 5, 4, {'balls': 2, 'landmarks': 3}, is_in_square=True
+)
 
 
 def _world(view=_VIEWS[0], seed=0) -> types.Observation:
@@ -48,10 +50,10 @@ def _image_of_moves(view) -> np.ndarray:
   return np.argmin(distance, 1)
 
 
-def _networks(**changes) -> policy_value.PolicyValue:
+def _networks(role=_ROLE, **changes) -> policy_value.PolicyValue:
   """Networks whose variables are all of order 1."""
   cfg = config.NetworkConfig(hidden_size=16, **changes)
-  made = policy_value.PolicyValue((_ROLE,), cfg, 0)
+  made = policy_value.PolicyValue((role,), cfg, 0)
   rng = np.random.default_rng(1)
   for variable in made.variables:
     variable.assign_add(0.5 * rng.normal(size=variable.shape))
@@ -98,12 +100,42 @@ class FramesTest(parameterized.TestCase, tf.test.TestCase):
     if index:
       self.assertNotAllClose(logits, plain, 1e-2, 1e-2)
 
-  def test_without_it_a_turned_world_is_another_one(self):
-    networks = _networks(frame='room')
+  @parameterized.parameters(('room', True), ('own', False))
+  def test_without_octants_a_turned_world_is_another_one(self, frame, square):
+    networks = _networks(_ROLE._replace(is_in_square=square), frame=frame)
     [plain] = networks.logits((_world(),))
     [logits] = networks.logits((_world(_VIEWS[3]),))
     expected = tf.gather(logits, _image_of_moves(_VIEWS[3]), axis=-1)
     self.assertNotAllClose(expected, plain, 1e-2, 1e-2)
+
+  def test_directions_and_nearness(self):
+    ways = np.array([[0.3, 0.4], [-2.0, 0.0], [0.0, 0.0]], np.float32)
+    world = _world()._replace(
+      entities={'balls': tf.tile(ways[None, None], [5, 3, 1, 1])}
+    )
+    found = frames.directed(world).entities['balls'].numpy()[4, 2]
+    expected = [
+      [0.3, 0.4, 0.6, 0.8, np.exp(-1.0)],
+      [-2.0, 0.0, -1.0, 0.0, np.exp(-4.0)],
+      [0.0, 0.0, 0.0, 0.0, 1.0],
+    ]
+    self.assertAllClose(found, expected, atol=0.03)
+    self.assertAllClose(found[:2], expected[:2], atol=1e-3)
+
+  def test_entities_upon_the_agent_have_finite_gradients(self):
+    ways = tf.zeros([1, 1, 2, 2])
+    with tf.GradientTape() as tape:
+      tape.watch(ways)
+      world = _world()._replace(entities={'balls': ways})
+      total = tf.reduce_sum(frames.directed(world).entities['balls'])
+    self.assertAllInRange(tape.gradient(total, ways), -300.0, 300.0)
+
+  def test_who_has_the_frame_of_the_room_sees_what_is_told(self):
+    view = frames.View(_ROLE, config.NetworkConfig(frame='room'))
+    self.assertEqual(view.role, _ROLE)
+    world = _world()
+    self.assertIs(view(world)[0], world)
+    self.assertIsNone(view(world)[1])
 
 
 if __name__ == '__main__':

@@ -29,15 +29,13 @@ class Policy(snt.Module):
   ) -> None:
     super().__init__(name=f'{role.name}_policy')
     size = cfg.hidden_size
-    self._has_own_frame = cfg.frame == 'own'
-    self.encoder = attention.make_encoder(rng, role, cfg)
+    self._view = frames.View(role, cfg)
+    self.encoder = attention.make_encoder(rng, self._view.role, cfg)
     self.logits = blocks.Folded(rng, size, role.num_actions, blocks.ACTION_GAIN)
 
   def __call__(self, observation: types.Observation) -> tf.Tensor:
     """Returns logits [B, n, A]."""
-    frame = None
-    if self._has_own_frame:
-      observation, frame = frames.canonical(observation)
+    observation, frame = self._view(observation)
     code = self.encoder(observation)
     logits = self.logits(code, (self.encoder.affine,))
     logits = _by_agent(logits, observation.own)
@@ -62,7 +60,8 @@ class Value(snt.Module):
     super().__init__(name=f'{roles[index].name}_value')
     size = cfg.hidden_size
     self._index = index
-    self._has_own_frame = cfg.frame == 'own'
+    self._views = [frames.View(role, cfg) for role in roles]
+    roles = tuple(view.role for view in self._views)
     self.encoder = attention.make_encoder(rng, roles[index], cfg)
     self.attention = attention.Attention(rng, size, cfg.attention_gain)
     self.head = blocks.Block(rng, size, size, cfg.activation, 'head')
@@ -73,8 +72,8 @@ class Value(snt.Module):
 
   def __call__(self, observations: types.Observations) -> tf.Tensor:
     """Returns values [B, n] of the observations of all roles."""
-    if self._has_own_frame:
-      observations = tuple(frames.canonical(x)[0] for x in observations)
+    pairs = zip(self._views, observations, strict=True)
+    observations = tuple(view(observation)[0] for view, observation in pairs)
     own = observations[self._index].own
     code, affine = self.encoder(observations[self._index]), self.encoder.affine
     if self.others:  # Keys of several affines: they are applied, not folded.

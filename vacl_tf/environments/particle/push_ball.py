@@ -126,6 +126,7 @@ class PushBall(base.Environment):
         num_actions=scenario.NUM_MOVES,
         own_size=4,
         entity_sizes={'agents': 2, 'balls': 2, 'landmarks': 3},
+        is_in_square=True,
       ),
     )
     self.task_space = PushBallTaskSpace(num_agents)

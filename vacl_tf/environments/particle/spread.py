@@ -189,6 +189,7 @@ class Spread(base.Environment):
         num_actions=scenario.NUM_MOVES,
         own_size=4,
         entity_sizes={'agents': 2, 'landmarks': 3},
+        is_in_square=not self._room.walls,
       ),
     )
     self.task_space = SpreadTaskSpace(self._room, num_agents)
