@@ -15,6 +15,7 @@ from vacl_tf.environments.particle import physics
 NUM_MOVES = 5  # None, +x, -x, +y, -y.
 BLUE, ORANGE = (66, 113, 196), (226, 132, 54)
 _GREEN, _GREY = (60, 160, 90), (150, 150, 150)
+_FEW = 32  # Bodies that are looked for near a place.
 _JITTER = 0.01  # Of a body about its landmark in an easy task, metres.
 
 
@@ -76,8 +77,15 @@ def any_near(x: tf.Tensor, place: tf.Tensor, distance: float) -> tf.Tensor:
     distance: in metres; who is exactly so far off is near.
   """
   near = physics.square_length(differences(x, place)) <= distance**2
-  # Unrolled: XLA makes a scalar loop of a reduction over a middle axis.
-  return functools.reduce(tf.logical_or, tf.unstack(near, axis=1))
+  if near.shape[1] <= _FEW:
+    # Unrolled: XLA makes a scalar loop of a reduction over a middle axis.
+    return functools.reduce(tf.logical_or, tf.unstack(near, axis=1))
+  # XLA would work that out anew for each of the n agents that are told. The
+  # result of a product it keeps: with 50 agents roll-outs take 0.47 of the
+  # time, with 100 0.36, with 24 1.09.
+  rows = tf.reshape(tf.transpose(near, [0, 2, 1]), [-1, near.shape[1]])
+  found = tf.matmul(tf.cast(rows, tf.float32), tf.ones([near.shape[1], 1]))
+  return tf.reshape(found > 0.5, [near.shape[0], -1])
 
 
 def count(mask: tf.Tensor) -> tf.Tensor:

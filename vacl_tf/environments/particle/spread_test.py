@@ -219,6 +219,18 @@ class TasksTest(tf.test.TestCase, parameterized.TestCase):
       agent = place + [cover_distance + shift, 0.0]
       self.assertAllClose(env.progress(_state(agent, place)), [progress])
 
+  @parameterized.parameters(24, 33, 100)
+  def test_crowds_are_told_what_is_covered(self, num_agents):
+    env, state = _env(num_agents), _crowd(num_agents)
+    away = state.landmark[:, :, None] - state.position[:, None]
+    is_near = np.linalg.norm(away, axis=-1) <= env.cover_distance
+    is_covered = is_near.any(-1)
+    self.assertBetween(is_covered.mean(), 0.3, 0.999)
+    [seen] = env.observe(state)
+    told = seen.entities['landmarks'][..., 0]
+    self.assertAllEqual(told, np.repeat(is_covered[:, None], num_agents, 1))
+    self.assertAllClose(env.progress(state), is_covered.mean(1))
+
   def test_uniform_tasks_fill_the_room(self):
     env = _env(3)
     phi = env.task_space.sample_uniform(2000, randomness.root(0))
