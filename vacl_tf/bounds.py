@@ -12,6 +12,7 @@ _BOUNDS = {
   'hide_and_seek.reach': (1e-6, 1.0),
   'network.hidden_size': (1, 4096),
   'network.attention_gain': (0.0, 1000.0),
+  'network.num_hops': (1, 10),
   'ppo.learning_rate': (0.0, 1.0),
   'ppo.annealed_after': (0, _MANY),
   'ppo.annealing_power': (0.0, 100.0),

@@ -62,6 +62,8 @@ class NetworkConfig:
     activation: of the blocks.
     attention_gain: of the orthogonal matrices that scores of attention are made
       with, at the start.
+    num_hops: how often an agent of the particle world looks over its entities,
+      the first time asking with its own state, then with what it has found.
     frame: how an agent sees its world: `room` as the world tells it, `own` from
       where it stands, with directions and nearness of entities (hide-and-seek:
       bearings, too). In open squares, those of Simple-Spread and Push-Ball, it
@@ -71,6 +73,7 @@ class NetworkConfig:
   hidden_size: int = 64
   activation: Literal['relu', 'tanh'] = 'relu'
   attention_gain: float = 0.125
+  num_hops: int = 1
   frame: Literal['room', 'own'] = 'room'
 
 

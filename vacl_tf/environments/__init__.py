@@ -106,6 +106,12 @@ def _check_network(cfg: config.Config) -> None:
       f'config.ppo.recall_cost={cfg.ppo.recall_cost}: in {name} the value sees '
       'no place that policies do not; allowed there: 0'
     )
+  hops = cfg.network.num_hops
+  if hops > 1 and name not in ('simple_spread', 'hard_spread', 'push_ball'):
+    raise ValueError(
+      f'config.network.num_hops={hops}: policies of {name} do not look over '
+      'entities one kind after the other; allowed there: 1'
+    )
   if cfg.network.frame == 'own' and name == 'speaker_listener':
     raise ValueError(
       f'config.network.frame=own is of no use in {name}, where nobody looks at '

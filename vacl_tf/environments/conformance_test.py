@@ -331,6 +331,12 @@ class LoadTest(tf.test.TestCase, parameterized.TestCase):
     counts = [env.counts for env in environments.load_all(cfg)]
     self.assertEqual(counts, [(2, 2), (4, 2), (4, 4)])
 
+  @parameterized.parameters('speaker_listener', 'ramp_use')
+  def test_only_who_looks_over_entities_does_so_twice(self, name):
+    cfg = config.replace(presets.make(env=name), {'network.num_hops': 2})
+    with self.assertRaisesRegex(ValueError, f'hops=2: .*{name}.*allowed.*: 1'):
+      environments.load_all(cfg)
+
   def test_who_looks_at_no_entities_has_the_frame_of_the_room(self):
     cfg = presets.make(env='speaker_listener')
     cfg = config.replace(cfg, {'network.frame': 'own'})

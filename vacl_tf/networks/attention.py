@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Attention over entities, and encoders (sheet, sections 5.1 and 5.4)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import sonnet as snt
@@ -90,8 +91,64 @@ class Attention(snt.Module):
     return tf.reshape(attend(query, keys, mask), [-1, size])
 
 
+class Code(NamedTuple):
+  """Normalised numbers, and the affine that is left to their reader."""
+
+  x: tf.Tensor  # [..., H]
+  affine: blocks.Affine
+
+
+class Hop(snt.Module):
+  """Attention over the entities of each kind, and what is made of it."""
+
+  def __init__(
+    self,
+    rng: np.random.Generator,
+    kinds: Sequence[str],
+    cfg: config.NetworkConfig,
+    name: str = 'hop',
+  ) -> None:
+    super().__init__(name=name)
+    size, activation = cfg.hidden_size, cfg.activation
+    self.attention = {
+      kind: Attention(rng, size, cfg.attention_gain) for kind in kinds
+    }
+    num_parts = 1 + len(kinds)
+    self.mix = blocks.Block(rng, num_parts * size, size, activation, 'mix')
+    self.out = blocks.Block(rng, size, size, activation, 'out')
+
+  def __call__(
+    self,
+    query: Code,
+    own: Code,
+    entities: Mapping[str, Code],
+    masks: Mapping[str, tf.Tensor],
+  ) -> Code:
+    """Returns one code [N, H] for each query.
+
+    Args:
+      query: [N, H] what is asked with.
+      own: [N, H] what is mixed with the answers.
+      entities: kind -> [N, m, H].
+      masks: kind -> bool [N, m], see `attend`; not of all kinds.
+    """
+    parts, affines = [own.x], [own.affine]
+    for kind, seen in entities.items():
+      pair = query.affine, seen.affine
+      attention, mask = self.attention[kind], masks.get(kind)
+      parts.append(attention(query.x, seen.x, pair, mask))
+      affines.append(seen.affine)
+    mixed = self.mix(tf.concat(parts, -1), *affines)
+    return Code(self.out(mixed, self.mix.affine), self.out.affine)
+
+
 class Encoder(snt.Module):
-  """Encodes what one agent sees into H numbers, for any number of entities."""
+  """Encodes what one agent sees into H numbers, for any number of entities.
+
+  A first hop asks with the agent's own state and is all that the paper has. A
+  further one asks with what the one before has found, so that where to look may
+  depend on it: at the landmarks near the ball that was chosen, say.
+  """
 
   def __init__(
     self,
@@ -102,43 +159,39 @@ class Encoder(snt.Module):
   ) -> None:
     super().__init__(name=name)
     size, activation = cfg.hidden_size, cfg.activation
-    self._kinds = tuple(role.entity_sizes)
-    num_parts = 1 + len(self._kinds)
     self.own = blocks.Block(rng, role.own_size, size, activation, 'own')
     self.entity: Mapping[str, blocks.Block] = {
-      kind: blocks.Block(rng, role.entity_sizes[kind], size, activation, kind)
-      for kind in self._kinds
-    }
-    self.attention = {
-      kind: Attention(rng, size, cfg.attention_gain) for kind in self._kinds
+      kind: blocks.Block(rng, seen_size, size, activation, kind)
+      for kind, seen_size in role.entity_sizes.items()
     }
     self.self_block = blocks.Block(rng, size, size, activation, 'self')
-    self.mix = blocks.Block(rng, num_parts * size, size, activation, 'mix')
-    self.out = blocks.Block(rng, size, size, activation, 'out')
+    self.hops = [Hop(rng, tuple(self.entity), cfg) for _ in range(cfg.num_hops)]
 
   @property
   def affine(self) -> blocks.Affine:
     """Of the encoding, for its reader to fold."""
-    return self.out.affine
+    return self.hops[-1].out.affine
 
   def __call__(self, observation: types.Observation) -> tf.Tensor:
     """Returns normalised encodings [B * n, H] of an observation [B, n, ...]."""
-    own = self.own(_rows(observation.own))
-    parts = [self.self_block(own, self.own.affine)]
-    affines = [self.self_block.affine]
-    for kind in self._kinds:
-      block, seen = self.entity[kind], observation.entities[kind]
-      num_slots = tf.shape(seen)[2]
-      keys = block(_rows(seen))
-      keys = tf.reshape(keys, [-1, num_slots, keys.shape[-1]])
-      mask = observation.masks.get(kind)
-      mask = None if mask is None else _rows(mask)
-      parts.append(
-        self.attention[kind](own, keys, (self.own.affine, block.affine), mask)
-      )
-      affines.append(block.affine)
-    mixed = self.mix(tf.concat(parts, -1), *affines)
-    return self.out(mixed, self.mix.affine)
+    own = Code(self.own(_rows(observation.own)), self.own.affine)
+    entities = {
+      kind: self._entities(kind, observation.entities[kind])
+      for kind in self.entity
+    }
+    masks = {kind: _rows(mask) for kind, mask in observation.masks.items()}
+    mine = Code(self.self_block(*own), self.self_block.affine)
+    code = self.hops[0](own, mine, entities, masks)
+    for hop in self.hops[1:]:
+      code = hop(code, code, entities, masks)
+    return code.x
+
+  def _entities(self, kind: str, seen: tf.Tensor) -> Code:
+    """Returns codes [B * n, m, H] of entities [B, n, m, F]."""
+    block = self.entity[kind]
+    x = block(_rows(seen))
+    x = tf.reshape(x, [-1, tf.shape(seen)[2], x.shape[-1]])
+    return Code(x, block.affine)
 
 
 class OwnEncoder(snt.Module):

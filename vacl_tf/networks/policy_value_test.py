@@ -6,6 +6,8 @@ All weights, scales and offsets are of order 1: as they are initialised,
 logits are all but 0 and every comparison would pass.
 """
 
+import itertools
+
 import numpy as np
 import tensorflow as tf
 from absl.testing import parameterized
@@ -23,11 +25,13 @@ def _role(num_agents) -> types.Role:
   return types.Role('agent', num_agents, 5, 4, sizes)
 
 
-def _networks(num_agents=3, activation='relu', size=16):
+def _networks(num_agents=3, activation='relu', num_hops=1):
   """Networks whose variables are all of order 1."""
-  cfg = config.NetworkConfig(hidden_size=size, activation=activation)
+  cfg = config.NetworkConfig(
+    hidden_size=16, activation=activation, num_hops=num_hops
+  )
   made = policy_value.PolicyValue((_role(num_agents),), cfg, 0)
-  rng = np.random.default_rng(1)
+  rng = np.random.default_rng(3)
   for variable in made.variables:
     noise = rng.normal(size=variable.shape)
     if variable.shape.rank == 2:
@@ -69,12 +73,15 @@ def _attend(query, weights, keys):
 def _encode(encoder, own, entities, activation):
   """Section 5.1, for one agent."""
   e = _block(encoder.own, own, activation)
-  parts = [_block(encoder.self_block, e, activation)]
-  for kind, seen in entities.items():
-    keys = [_block(encoder.entity[kind], row, activation) for row in seen]
-    parts.append(_attend(e, encoder.attention[kind].w, keys))
-  mixed = _block(encoder.mix, np.concatenate(parts), activation)
-  return _block(encoder.out, mixed, activation)
+  query, mine = e, _block(encoder.self_block, e, activation)
+  for hop in encoder.hops:
+    parts = [mine]
+    for kind, seen in entities.items():
+      keys = [_block(encoder.entity[kind], row, activation) for row in seen]
+      parts.append(_attend(query, hop.attention[kind].w, keys))
+    mixed = _block(hop.mix, np.concatenate(parts), activation)
+    query = mine = _block(hop.out, mixed, activation)
+  return mine
 
 
 def _literal(networks, observation, activation):
@@ -119,9 +126,13 @@ class PolicyValueTest(parameterized.TestCase, tf.test.TestCase):
       found = sum(x.shape.num_elements() for x in networks[0].variables)
       self.assertEqual(found, size)
 
-  @parameterized.product(num_agents=(2, 4, 7), activation=('relu', 'tanh'))
-  def test_equals_the_literal_network(self, num_agents, activation):
-    networks = _networks(num_agents, activation)
+  @parameterized.parameters(
+    *itertools.product((2, 4, 7), ('relu', 'tanh'), (1,)),
+    (4, 'relu', 2),
+    (4, 'tanh', 3),
+  )
+  def test_equals_the_literal_network(self, num_agents, activation, num_hops):
+    networks = _networks(num_agents, activation, num_hops)
     observation = _observation(num_agents)
     self.assertNear(
       _outputs(networks, observation),
