@@ -55,7 +55,7 @@ class PresetsTest(parameterized.TestCase):
     cfg = presets.make(env=env, num_agents=num_agents, preset='paper')
     self.assertEqual(cfg.ppo.gradient_scale, scale)
 
-  @parameterized.parameters((2, 6_000_000), (4, 15_000_000))
+  @parameterized.parameters((2, 3_000_000), (4, 15_000_000))
   def test_with_more_agents_learning_slows_down_later(self, num_agents, steps):
     cfg = presets.make(env='push_ball', num_agents=num_agents)
     self.assertEqual(cfg.ppo.annealed_after, steps)
