@@ -98,6 +98,7 @@ class PresetsTest(parameterized.TestCase):
     ours, paper = presets.make(env=env), presets.make(env=env, preset='paper')
     frames = ours.network.frame, paper.network.frame
     self.assertEqual(frames, ('own', 'room'))
+    self.assertEqual(paper.network.num_hops, 1)
     self.assertEqual(ours.ppo.recall_cost > 0.0, env == 'lock_and_return')
     self.assertEqual(paper.ppo.recall_cost, 0.0)
 

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 import tensorflow as tf
 
 from vacl_tf import types
+from vacl_tf.networks import frames
 
 _AGENTS = ('agents', 'hiders')  # Their yaw is an angle; others': cos and sin.
 # Metres on the floor by which the middle of a thing is further from its corner
@@ -75,10 +76,8 @@ def _entities(
     its_turn = tf.concat([tf.cos(its_turn), tf.sin(its_turn)], -1)
   else:
     way += tf.constant(_CENTRES)
-  flat = way[..., :2]
-  # A centimetre more, so that nothing is divided by 0.
-  distance = tf.sqrt(tf.reduce_sum(flat * flat, -1, keepdims=True) + 1e-4)
-  x, y = tf.split(flat / distance, 2, -1)
+  direction, distance = frames.polar(way[..., :2])
+  x, y = tf.split(direction, 2, -1)
   cos, sin = tf.split(turn, 2, -1)
   # An agent faces yaw - pi / 2 (sheet, section 2.1).
   parts = [way / _LENGTH, x, y, x * sin - y * cos, x * cos + y * sin]

@@ -68,13 +68,20 @@ def directed(observation: types.Observation) -> types.Observation:
   """Returns an observation with entities' directions (2) and nearness."""
 
   def look(seen: tf.Tensor) -> tf.Tensor:
-    way = seen[..., -2:]
-    # A centimetre more, so that nothing is divided by 0.
-    distance = tf.sqrt(tf.reduce_sum(way * way, -1, keepdims=True) + 1e-4)
-    return tf.concat([seen, way / distance, tf.exp(-distance / _NEAR)], -1)
+    direction, distance = polar(seen[..., -2:])
+    return tf.concat([seen, direction, tf.exp(-distance / _NEAR)], -1)
 
   entities = {kind: look(x) for kind, x in observation.entities.items()}
   return observation._replace(entities=entities)
+
+
+def polar(way: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+  """Returns the directions [..., 2] and lengths [..., 1] of ways [..., 2].
+
+  A square centimetre is added to their squares: nothing is divided by 0.
+  """
+  distance = tf.sqrt(tf.reduce_sum(way * way, -1, keepdims=True) + 1e-4)
+  return way / distance, distance
 
 
 def canonical(
