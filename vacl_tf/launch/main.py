@@ -213,7 +213,8 @@ def _train(
   )
   is_resumed = checkpointer.restore(report=lambda text: print('note:', text))
   if is_resumed and loop.is_finished(run, length):
-    print(f'{path} is finished: {_summary(run)}. Nothing to do.')
+    print(f'{path} is finished: {_summary(run)}. Nothing to train.')
+    _leave(run, envs[-1], cfg, path)
     return 0
   metrics = path / 'metrics.csv'
   loggers.CsvLogger.cut(
@@ -248,16 +249,24 @@ def _train(
   finally:
     for output in outputs:
       output.close()
-  saving.export(run.network, envs[-1], cfg, path / 'saved_model')
   if not is_done:
+    saving.export(run.network, envs[-1], cfg, path / 'saved_model')
     print(f'Stopped and saved in {path}; the same command goes on.')
     return 128 + signals.number
+  print(f'Finished: {_summary(run)}')
+  _leave(run, envs[-1], cfg, path)
+  return 0
+
+
+def _leave(
+  run: loop.Run, env: base.World, cfg: config.Config, path: pathlib.Path
+) -> None:
+  """Writes what a finished run leaves for others, and says where it is."""
+  saving.export(run.network, env, cfg, path / 'saved_model')
   history.record(path / 'curriculum.npz', run.curriculum, int(run.iteration))
   pictures = plot.plot([path], path / 'curves.png')
-  print(f'Finished: {_summary(run)}')
   print(f'  policy  {path / "saved_model"}')
   print(f'  curves  {", ".join(map(str, pictures))}')
-  return 0
 
 
 def _summary(run: loop.Run) -> str:

@@ -83,9 +83,12 @@ class SessionTest(absltest.TestCase):
     self.assertNotEmpty(rows[-1]['coverage'])
     self.assertTrue((path / 'curves.png').exists())
 
+    # A run that was stopped may have enough steps already.
+    (path / 'curves.png').unlink()
     code, out, err = _finish(_start(*flags, f'--num_env_steps={last}'))
     self.assertEqual(code, 0, err)
     self.assertIn('is finished', out)
+    self.assertTrue((path / 'curves.png').exists())
     self._evaluate(path)
 
   def _evaluate(self, path: pathlib.Path) -> None:
