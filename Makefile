@@ -24,6 +24,7 @@ test: $(READY)
 
 lint: $(READY)
 	@$(VENV)/bin/ruff check --quiet .
+	@$(VENV)/bin/ruff format --quiet --diff .
 
 clean:
 	@rm -rf $(VENV)

@@ -90,9 +90,7 @@ def _smallest_squares(
     )
     return -tf.math.top_k(-candidates, number).values
 
-  found = tf.map_fn(
-    of_block, tf.range(blocks), fn_output_signature=tf.float32
-  )
+  found = tf.map_fn(of_block, tf.range(blocks), fn_output_signature=tf.float32)
   return tf.reshape(found, [-1, number])[:size]
 
 
@@ -174,9 +172,7 @@ class ParticleSet(tf.Module):
 
     # Novelty costs the square of the size, so only when there is a surplus.
     self.keep(
-      tf.cond(
-        surplus > 0, drop_lowest, lambda: tf.ones([self.size], tf.bool)
-      )
+      tf.cond(surplus > 0, drop_lowest, lambda: tf.ones([self.size], tf.bool))
     )
 
 

@@ -224,9 +224,7 @@ class ProposeTest(parameterized.TestCase, tf.test.TestCase):
   def test_a_lonely_seed_takes_a_random_step(self):
     space = fakes.LineTaskSpace()
     seeds = tf.zeros([40, 4])
-    found = self._propose(
-      space, seeds, 40, seeds[:1], step_size=0.4, noise=0.0
-    )
+    found = self._propose(space, seeds, 40, seeds[:1], step_size=0.4, noise=0.0)
     self.assertAllInRange(found, -0.4, 0.4)
     self.assertGreater(np.max(np.abs(found)), 0.38)
     self.assertLen(np.unique(found), found.size)

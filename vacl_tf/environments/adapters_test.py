@@ -192,9 +192,7 @@ class DmEnvTest(tf.test.TestCase, parameterized.TestCase):
 
   def test_roles_that_differ_in_what_they_see_and_do(self):
     view = adapters.DmEnv(_speaker_listener())
-    found = {
-      name: spec.shape for name, spec in view.observation_spec().items()
-    }
+    found = {name: spec.shape for name, spec in view.observation_spec().items()}
     self.assertEqual(found, {'speaker/own': (1, 3), 'listener/own': (1, 11)})
     action = view.action_spec()
     self.assertEqual(action['speaker'].maximum, 2)

@@ -145,9 +145,7 @@ def _environment(
   return env
 
 
-def _as_act(
-  act: saving.Exported, env: base.Environment
-) -> rollout.Act:
+def _as_act(act: saving.Exported, env: base.Environment) -> rollout.Act:
   """Returns an exported policy as one that `rollout` can play."""
   is_greedy = tf.constant(not _STOCHASTIC.value)
   actions = [saving.prefix(env.roles, role) + 'action' for role in env.roles]

@@ -63,9 +63,7 @@ _CHOOSE_PRESETS = (
 )
 
 
-def _define(
-  prefix: str, node: Any, about: str
-) -> dict[str, flags.FlagHolder]:
+def _define(prefix: str, node: Any, about: str) -> dict[str, flags.FlagHolder]:
   """Defines a flag of the right type for each leaf, without a value yet."""
   kinds = {
     bool: flags.DEFINE_bool,
@@ -116,9 +114,7 @@ def make_length(cfg: config.Config) -> config.RunLength:
   """Returns the run length that the flags ask for."""
   length = config.replace(config.RunLength(), _given(_LENGTH))
   steps = (
-    cfg.training.num_tasks
-    * cfg.environment.horizon
-    * cfg.training.num_rollouts
+    cfg.training.num_tasks * cfg.environment.horizon * cfg.training.num_rollouts
   )
   if length.num_env_steps < steps:
     raise command_line.UsageError(
@@ -217,9 +213,7 @@ def _train(
     _leave(run, envs[-1], cfg, path)
     return 0
   metrics = path / 'metrics.csv'
-  loggers.CsvLogger.cut(
-    metrics, int(run.iteration), length.evaluation_interval
-  )
+  loggers.CsvLogger.cut(metrics, int(run.iteration), length.evaluation_interval)
   provenance.write(path / 'config.json', cfg, length)
   # Who evaluates meanwhile wants the checkpoint, not the policy that stopped.
   shutil.rmtree(path / 'saved_model', ignore_errors=True)

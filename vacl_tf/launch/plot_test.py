@@ -201,7 +201,6 @@ class PlotTest(parameterized.TestCase):
       np.testing.assert_allclose(found.min((1, 2)), sides[:, 0], atol=0.1)
       np.testing.assert_allclose(found.max((1, 2)), sides[:, 1], atol=0.1)
 
-
   @parameterized.parameters(('ramp_use', 4), ('lock_and_return', 8))
   def test_tasks_of_hide_and_seek_are_in_metres(self, name, num_dims):
     layout = plot_curriculum.layout_of(presets.make(env=name))

@@ -86,6 +86,4 @@ def _side_by_side(x: tf.Tensor) -> tf.Tensor:
   """Returns [T, K * block, ...] of [K, T, block, ...]."""
   num, steps, block = x.shape[:3]
   order = [1, 0, *range(2, x.shape.rank)]
-  return tf.reshape(
-    tf.transpose(x, order), [steps, num * block, *x.shape[3:]]
-  )
+  return tf.reshape(tf.transpose(x, order), [steps, num * block, *x.shape[3:]])

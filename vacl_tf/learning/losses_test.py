@@ -14,8 +14,8 @@ def _slow_advantages(reward, value, discount, trace_decay, is_terminal):
   for t in reversed(range(len(reward))):
     is_last = t == len(reward) - 1
     after = 0.0 if is_last and is_terminal else value[t + 1]
-    later = reward[t] + discount * after - value[t] + (
-      discount * trace_decay * later
+    later = (
+      reward[t] + discount * after - value[t] + (discount * trace_decay * later)
     )
     found[t] = later
   return found

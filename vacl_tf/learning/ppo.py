@@ -315,9 +315,7 @@ class Learner(tf.Module):
       mine, gradients = gradients[: len(part)], gradients[len(part) :]
       norms.append(tf.linalg.global_norm(mine))
       if cfg.max_gradient_norm:
-        mine, _ = tf.clip_by_global_norm(
-          mine, cfg.max_gradient_norm, norms[-1]
-        )
+        mine, _ = tf.clip_by_global_norm(mine, cfg.max_gradient_norm, norms[-1])
       optimizer.apply(mine, part)
     return tf.concat([total.metrics / total.number, tf.stack(norms)], 0)
 

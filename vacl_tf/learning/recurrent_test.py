@@ -149,8 +149,10 @@ def _literal_gradients(network, trajectory, cfg) -> list[tf.Tensor]:
       loss -= gain / _STEPS
       way = network.policies[0].way
       own = seen.own_of_value[t]
-      error = tf.einsum('bnh,hk->bnk', memory, way.w) + way.b - tf.stack(
-        [own[..., 2] - own[..., 0], own[..., 1] - own[..., 1]], -1
+      error = (
+        tf.einsum('bnh,hk->bnk', memory, way.w)
+        + way.b
+        - tf.stack([own[..., 2] - own[..., 0], own[..., 1] - own[..., 1]], -1)
       )
       distance = tf.sqrt(1.0 + tf.reduce_sum(error**2, -1)) - 1.0
       loss += cfg.recall_cost * tf.reduce_mean(distance) / _STEPS

@@ -63,9 +63,7 @@ class _Programs:
     most = self._learner.config.chunk_vectors // num_vectors
     return chunks.largest_divisor(rows, most)
 
-  def _prepare(
-    self, experience: Experience
-  ) -> tuple[ppo.Samples, ppo.Sums]:
+  def _prepare(self, experience: Experience) -> tuple[ppo.Samples, ppo.Sums]:
     return self._learner.prepare(
       *experience, self._block, self._world.observe, self._world.is_terminal
     )

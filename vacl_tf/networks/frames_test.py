@@ -35,9 +35,7 @@ def _world(view=_VIEWS[0], seed=0) -> types.Observation:
   flag = rng.integers(2, size=[5, 3, 4, 1])
   entities = {
     'balls': balls[:, None] - place[:, :, None],
-    'landmarks': np.concatenate(
-      [flag, marks[:, None] - place[:, :, None]], -1
-    ),
+    'landmarks': np.concatenate([flag, marks[:, None] - place[:, :, None]], -1),
   }
   entities = {k: tf.constant(x, tf.float32) for k, x in entities.items()}
   own = tf.constant(np.concatenate([velocity, place], -1), tf.float32)

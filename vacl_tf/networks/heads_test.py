@@ -60,9 +60,7 @@ class HeadsTest(tf.test.TestCase):
 
   def test_the_entropy_is_the_mean_over_heads(self):
     entropies = [-(np.exp(x) * x).sum(-1) for x in self.log_probs]
-    self.assertAllClose(
-      self.heads.entropy(), np.mean(entropies, 0), atol=1e-5
-    )
+    self.assertAllClose(self.heads.entropy(), np.mean(entropies, 0), atol=1e-5)
 
   def test_the_mode_is_each_head_s_likeliest(self):
     expected = np.stack([x.argmax(-1) for x in self.log_probs], -1)

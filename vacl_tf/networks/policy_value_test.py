@@ -185,9 +185,7 @@ class PolicyValueTest(parameterized.TestCase, tf.test.TestCase):
     )
     is_present = tf.range(num + 3) < num
     masks = {kind: tf.broadcast_to(is_present, [2, 4, num + 3])}
-    self.assertNear(
-      _outputs(networks, padded._replace(masks=masks)), expected
-    )
+    self.assertNear(_outputs(networks, padded._replace(masks=masks)), expected)
     self.assertFar(_outputs(networks, padded), expected)
 
   def test_every_variable_has_a_gradient(self):

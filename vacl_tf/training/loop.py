@@ -289,13 +289,15 @@ def train(
       save()
     if is_done and not is_due:  # Saved without it, so that resume is exact.
       scores = evaluate(run, programs)
-    log({
-      'iteration': int(run.iteration),
-      'env_steps': int(run.env_steps),
-      'wall_seconds': before + time.monotonic() - began,
-      **scores,
-      **row,
-    })
+    log(
+      {
+        'iteration': int(run.iteration),
+        'env_steps': int(run.env_steps),
+        'wall_seconds': before + time.monotonic() - began,
+        **scores,
+        **row,
+      }
+    )
     if must_stop:
       break
   return is_done

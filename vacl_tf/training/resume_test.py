@@ -46,9 +46,7 @@ _CONFIG = config.Config(
 )
 
 
-def _train_line_world(
-  folder: pathlib.Path, last: int, kill: int = 0
-) -> None:
+def _train_line_world(folder: pathlib.Path, last: int, kill: int = 0) -> None:
   """Trains up to iteration `last`, or kills itself after `kill`."""
   env = fakes.LineWorld(_HORIZON)
   run = loop.Run(_CONFIG, [env])
@@ -60,9 +58,7 @@ def _train_line_world(
     checkpoint_interval=_SAVE_INTERVAL,
   )
   metrics = folder / 'metrics.csv'
-  loggers.CsvLogger.cut(
-    metrics, int(run.iteration), length.evaluation_interval
-  )
+  loggers.CsvLogger.cut(metrics, int(run.iteration), length.evaluation_interval)
   logger = loggers.CsvLogger(metrics)
 
   def log(row: dict[str, float]) -> None:

@@ -56,9 +56,7 @@ def collect(
     phi = tf.slice(batch.phi, [begin, 0], [block, batch.phi.shape[1]])
     return _explore(logits, env, phi, randomness.fold(seed, begin))
 
-  return chunks.over_worlds(
-    play_block, batch.phi.shape[0], block, batch.size
-  )
+  return chunks.over_worlds(play_block, batch.phi.shape[0], block, batch.size)
 
 
 def _explore(
@@ -115,9 +113,7 @@ def play(
   return _scan(step, env.place(phi, seed), seeds)
 
 
-def _scan(
-  step: Callable[..., tuple], state: types.State, inputs: Any
-) -> tuple:
+def _scan(step: Callable[..., tuple], state: types.State, inputs: Any) -> tuple:
   """Returns what step(state, input) returns, stacked over the inputs.
 
   The first thing that it returns is the next state.

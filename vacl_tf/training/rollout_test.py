@@ -79,9 +79,7 @@ class CollectTest(tf.test.TestCase):
       state = _at(trajectory.state, t)
       action = _at(trajectory.action, t)
       [logits] = network.logits(_ENV.observe(state))
-      log_prob = tf.gather(
-        tf.math.log_softmax(logits), action[0], batch_dims=2
-      )
+      log_prob = tf.gather(tf.math.log_softmax(logits), action[0], batch_dims=2)
       self.assertAllClose(trajectory.log_prob[0][t], log_prob, 1e-5, 1e-5)
       after = _ENV.step(state, action)
       self.assertAllEqual(after, _at(trajectory.state, t + 1))

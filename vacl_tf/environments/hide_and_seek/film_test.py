@@ -204,9 +204,7 @@ class RenderedTest(parameterized.TestCase):
     task, state = _worlds(name)
     is_locked = state.is_locked.copy()
     is_locked[0, thing] = True
-    before, after = self.shoot(
-      task, state, state._replace(is_locked=is_locked)
-    )
+    before, after = self.shoot(task, state, state._replace(is_locked=is_locked))
     changes = (after - before).sum(-1)
     self.assertLess(changes.min(), -100)
     self.assertLess(changes.max(), 10)  # Nothing gets brighter.

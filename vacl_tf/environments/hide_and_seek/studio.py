@@ -168,9 +168,7 @@ def _add_beak(body: mujoco.MjsBody, colour: np.ndarray) -> None:
   )
 
 
-def _add_ring(
-  spec: mujoco.MjSpec, radius: float, colour: np.ndarray
-) -> None:
+def _add_ring(spec: mujoco.MjSpec, radius: float, colour: np.ndarray) -> None:
   """Adds a ring about a birthplace, which is moved as mocap bodies are."""
   if spec.mesh('ring') is None:
     ring = spec.add_mesh(name='ring', scale=[radius] * 3)

@@ -44,9 +44,7 @@ class HideAndSeek(base.World):
         unseen_place=task.unseen_place,
       ),
     )
-    self.task_space = grid_task_space.GridTaskSpace(
-      task.grid, len(task.actors)
-    )
+    self.task_space = grid_task_space.GridTaskSpace(task.grid, len(task.actors))
 
   def observe(self, state: types.State) -> types.State:
     """Returns what was stored: it is what was seen."""
