@@ -154,7 +154,7 @@ _DEFAULT_ABOVE: dict[str, tuple[int, dict[str, Any]]] = {
   'push_ball': (
     2,
     {
-      # Coverage still grows then, by 0.03 a million steps (one seed).
+      # Coverage still grows then, by 0.01 to 0.02 a million steps.
       'ppo.annealed_after': 15_000_000,
     },
   ),
