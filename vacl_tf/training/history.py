@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """curriculum.npz: what the task sets looked like as training went on."""
 
+import math
 import pathlib
 
 import numpy as np
@@ -9,7 +10,8 @@ import numpy as np
 from vacl_tf.curriculum import base
 
 _MAX_SNAPSHOTS = 10
-_MAX_ROWS = 500  # Of each set: enough for a picture, and small.
+_MAX_ROWS = 500  # Of each array: enough for a picture.
+_MAX_NUMBERS = 22_000  # Of a snapshot: all of them stay below 1 MB.
 
 
 def record(
@@ -33,8 +35,10 @@ def record(
     triples = zip(iterations, iterations[1:], iterations[2:], strict=False)
     _, crowded = min((after - before, mine) for before, mine, after in triples)
     kept = {k: x for k, x in kept.items() if _iteration(k) != crowded}
+  row_size = sum(math.prod(array.shape[1:]) for array in arrays.values())
+  max_rows = max(min(_MAX_ROWS, _MAX_NUMBERS // row_size), 1)
   for name, array in arrays.items():
-    stride = max(1, -(-len(array) // _MAX_ROWS))
+    stride = max(1, -(-len(array) // max_rows))
     kept[f'{iteration}/{name}'] = np.asarray(array[::stride])
   beside = path.with_suffix('.new.npz')
   np.savez_compressed(beside, **kept)

@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from vacl_tf import config
 from vacl_tf import curriculum
+from vacl_tf import environments
 from vacl_tf import randomness
 from vacl_tf.testing import fakes
 from vacl_tf.training import history
@@ -37,6 +38,19 @@ class RecordTest(tf.test.TestCase):
     self.assertEqual((found[0], found[-1]), (1, 41))
     self.assertLess(max(np.diff(found)), 21)
     self.assertLess(self.path.stat().st_size, 1_000_000)
+
+  def test_tasks_of_many_agents_stay_small_too(self):
+    space = environments.load('simple_spread', num_agents=24).task_space
+    made = curriculum.make(config.Config(), [space], randomness.root(0))
+    made.solved.append(
+      made.active.rows, tf.range(made.active.size) < made.active.count
+    )
+    for iteration in range(1, 12):
+      history.record(self.path, made, iteration)
+    self.assertLess(self.path.stat().st_size, 1_000_000)
+    with np.load(self.path) as arrays:
+      self.assertGreaterEqual(len(arrays['11/active_phi']), 100)
+      self.assertLen(arrays['11/solved_value'], len(arrays['11/solved_phi']))
 
   def test_rows_are_those_of_the_sets(self):
     history.record(self.path, self.curriculum, 7)

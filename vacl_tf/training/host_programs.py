@@ -67,7 +67,11 @@ class HostPrograms:
     return rollout.task_value(progress), rollout.is_success(progress)
 
   def metrics(self) -> types.Metrics:
-    """Returns what is to be told of the worlds since the last time."""
+    """Returns what is to be told of the worlds since the last time.
+
+    Those of evaluations are left out: they come after an iteration is told, and
+    a resumed run would not know of them.
+    """
     total = self._explorer.worlds.num_unstable
     found = {'unstable_worlds': tf.constant(total - self._num_reported)}
     self._num_reported = total

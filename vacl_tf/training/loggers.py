@@ -52,7 +52,8 @@ class CsvLogger:
       rows = [row for row in reader if None not in row.values()]
     rows = [row for row in rows if int(row['iteration']) <= last_iteration]
     if rows and last_iteration % interval:
-      rows[-1]['coverage'] = rows[-1]['success'] = ''
+      scores = [x for x in reader.fieldnames if _is_score(x)]
+      rows[-1] |= dict.fromkeys(scores, '')
     beside = path.with_name(path.name + '.new')
     with beside.open('w', newline='') as file:
       writer = csv.DictWriter(file, reader.fieldnames)
@@ -98,6 +99,7 @@ class TerminalLogger:
     self._coverage = math.nan
     self._last: tuple[float, float] | None = None
     self._speed = math.nan
+    self._num_unstable = 0.0  # Since the program began.
     self._live: rich.live.Live | None = None
     if sys.stdout.isatty():
       self._live = rich.live.Live(refresh_per_second=4)
@@ -145,7 +147,15 @@ class TerminalLogger:
     for name in ('active_tasks', 'solved_tasks', 'newly_solved'):
       if name in row:
         cells[name.replace('_tasks', '').replace('_', ' ')] = f'{row[name]:.0f}'
+    self._num_unstable += row.get('unstable_worlds', 0.0)
+    if self._num_unstable:
+      cells['unstable worlds'] = f'{self._num_unstable:.0f}'
     return cells
+
+
+def _is_score(name: str) -> bool:
+  """Returns whether a column is of evaluations, like coverage_n4."""
+  return name == 'success' or name.startswith('coverage')
 
 
 def _share(value: float) -> str:

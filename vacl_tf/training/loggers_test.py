@@ -18,6 +18,7 @@ def _row(iteration: int, coverage: float = math.nan) -> dict[str, float]:
     'wall_seconds': 0.5 * iteration,
     'coverage': coverage,
     'success': coverage,
+    'coverage_n4': coverage,
     'loss': float(np.float32(1 / 3)),
   }
 
@@ -43,9 +44,9 @@ class CsvLoggerTest(tf.test.TestCase):
     self.assertEqual(
       self._lines(),
       [
-        'iteration,env_steps,wall_seconds,coverage,success,loss',
-        '1,100,0.5,,,0.333333343',
-        '2,200,1,0.25,0.25,0.333333343',
+        'iteration,env_steps,wall_seconds,coverage,success,coverage_n4,loss',
+        '1,100,0.5,,,,0.333333343',
+        '2,200,1,0.25,0.25,0.25,0.333333343',
       ],
     )
 
@@ -60,8 +61,8 @@ class CsvLoggerTest(tf.test.TestCase):
       file.write('5,500,2.5')
     loggers.CsvLogger.cut(self.path, 3, interval=2)
     self.assertEqual(
-      [line.split(',')[3] for line in self._lines()],
-      ['coverage', '', '0.2', ''],
+      [line.split(',')[3:6] for line in self._lines()],
+      [['coverage', 'success', 'coverage_n4'], [''] * 3, ['0.2'] * 3, [''] * 3],
     )
 
   def test_cut_keeps_an_evaluation_that_was_due(self):
@@ -84,6 +85,13 @@ class TerminalLoggerTest(tf.test.TestCase):
       cells = logger._cells(_row(iteration))
     self.assertEqual(cells['coverage'], '0.500')
     self.assertRegex(cells['time left'], r'\d:\d\d:\d\d')
+    self.assertNotIn('unstable worlds', cells)
+
+  def test_unstable_worlds_are_summed_and_told(self):
+    logger = loggers.TerminalLogger(num_env_steps=1000)
+    for count in (0, 2, 0, 1):
+      cells = logger._cells(_row(1) | {'unstable_worlds': float(count)})
+    self.assertEqual(cells['unstable worlds'], '3')
 
 
 if __name__ == '__main__':
