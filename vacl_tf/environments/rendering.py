@@ -99,6 +99,15 @@ def tile(frames: Sequence[Frame], num_columns: int | None = None) -> Frame:
   return whole
 
 
+def check_suffix(path: pathlib.Path) -> None:
+  """Raises ValueError if no video can be written to such a file."""
+  if path.suffix not in _SUFFIXES:
+    raise ValueError(
+      f'path={str(path)!r} has the suffix {path.suffix!r}; '
+      f'allowed: {", ".join(_SUFFIXES)}'
+    )
+
+
 def write_video(
   frames: Sequence[Frame],
   path: str | pathlib.Path,
@@ -122,11 +131,7 @@ def write_video(
     ValueError: there are no frames, or the suffix is unknown.
   """
   path = pathlib.Path(path)
-  if path.suffix not in _SUFFIXES:
-    raise ValueError(
-      f'path={str(path)!r} has the suffix {path.suffix!r}; '
-      f'allowed: {", ".join(_SUFFIXES)}'
-    )
+  check_suffix(path)
   if not len(frames):
     raise ValueError(_NO_FRAMES)
   path.parent.mkdir(parents=True, exist_ok=True)

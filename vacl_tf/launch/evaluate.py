@@ -70,11 +70,14 @@ def _from_checkpoint(
   try:
     values = json.loads((run_dir / 'config.json').read_text())['config']
     cfg = config.restore(config.Config(), values)
-  except (OSError, ValueError, KeyError) as error:
+  except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
     raise command_line.UsageError(
       f'{run_dir} is not the folder of a run (no config.json that can be read)'
     ) from error
-  envs = environments.load_all(cfg)
+  try:
+    envs = environments.load_all(cfg)
+  except (ImportError, ValueError) as error:
+    raise command_line.UsageError(f'{run_dir}/config.json: {error}') from error
   run = loop.Run(cfg, envs)
   if not saving.Checkpointer(run, run_dir / 'checkpoints', 1).read_newest():
     raise command_line.UsageError(
@@ -105,12 +108,15 @@ def _counts(facts: dict[str, Any]) -> list[tuple[int, int | None]]:
       num_boxes = facts.get('num_boxes')  # Older policies know none.
     return [(facts['num_agents'], num_boxes)]
   try:
-    return [(int(count), num_boxes) for count in _NUM_AGENTS.value]
-  except ValueError as error:
+    counts = [(int(count), num_boxes) for count in _NUM_AGENTS.value]
+  except ValueError:
+    counts = []
+  if not counts:
     raise command_line.UsageError(
       f'num_agents={",".join(_NUM_AGENTS.value)} is not a list of numbers; '
       'give one like 4,8,24'
-    ) from error
+    )
+  return counts
 
 
 def _environment(
@@ -162,8 +168,11 @@ def _as_act(act: saving.Exported, env: base.Environment) -> rollout.Act:
 
 def _progress(
   act: saving.Exported, env: base.World, facts: dict[str, Any]
-) -> np.ndarray:
-  """Returns the progress [T, B] on fresh target tasks."""
+) -> tuple[np.ndarray, int]:
+  """Returns the progress [T, B] on fresh target tasks.
+
+  And how often the physics of a world broke down.
+  """
   num_tasks, seed = _NUM_TASKS.value, _seed()
   if isinstance(env, base.Environment):
     block = max(_VECTORS_AT_ONCE // env.num_vectors, 1)
@@ -172,8 +181,9 @@ def _progress(
         _as_act(act, env), env, num_tasks, seed, block
       )
     )
-    return play().numpy()
-  return _player(act, env, facts).progress(num_tasks, seed)
+    return play().numpy(), 0
+  player = _player(act, env, facts)
+  return player.progress(num_tasks, seed), player.num_unstable
 
 
 def _player(
@@ -195,7 +205,7 @@ def _judge(
   longest = env
   if horizons:
     longest = environments.load(env.name, num_agents, max((judged, *horizons)))
-  progress = _progress(act, longest, facts)
+  progress, num_unstable = _progress(act, longest, facts)
   value = {
     steps: evaluation.estimate(np.asarray(rollout.task_value(progress[:steps])))
     for steps in (judged, *horizons)
@@ -218,11 +228,19 @@ def _judge(
     'coverage_after': {
       str(steps): value[steps].mean for steps in sorted(value)
     },
+    'unstable_worlds': num_unstable,
   }
 
 
 def _seed() -> types.Seed:
   return randomness.fold(randomness.root(command_line.SEED.value), _STREAM)
+
+
+def _check_video(path: str) -> None:
+  try:
+    rendering.check_suffix(pathlib.Path(path))
+  except ValueError as error:
+    raise command_line.UsageError(f'video={path}: {error}') from error
 
 
 def _film(
@@ -278,10 +296,14 @@ def _print(found: list[dict[str, Any]]) -> None:
     ]
     print('  '.join([line, *others]))
   print('(means over tasks with their 95 % interval over tasks, one policy)')
+  if num_unstable := sum(row['unstable_worlds'] for row in found):
+    print(f'(physics broke down {num_unstable} times; worlds were placed anew)')
 
 
 def main() -> int:
   """Prints coverage, success rate and their intervals."""
+  if _VIDEO.value:
+    _check_video(_VIDEO.value)
   try:
     act, facts = _load()
   except saving.UnusableError as error:

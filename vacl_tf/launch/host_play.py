@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exported policies at play in hide-and-seek: scores and pictures."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,12 @@ from vacl_tf.training import saving
 
 
 class Player:
-  """An exported policy that plays a world of hide-and-seek."""
+  """An exported policy that plays a world of hide-and-seek.
+
+  Attributes:
+    num_unstable: how often the physics of a world broke down so far; see
+      `host_rollout.Worlds`.
+  """
 
   def __init__(
     self,
@@ -40,6 +45,7 @@ class Player:
     self._env = env
     self._memory_size = memory_size
     self._is_greedy = is_greedy
+    self.num_unstable = 0
 
   def progress(
     self,
@@ -75,7 +81,9 @@ class Player:
 
     phi = self._env.task_space.sample_target(num_tasks, draw).numpy()
     worlds = host_rollout.Worlds(self._env.task)
-    return host_rollout.perform(act, worlds, phi, run, watch)
+    progress = host_rollout.perform(act, worlds, phi, run, watch)
+    self.num_unstable += worlds.num_unstable
+    return progress
 
   def frames(self, num_tasks: int, seed: types.Seed) -> list[rendering.Frame]:
     """Returns a film of fresh tasks side by side, a frame each step."""
@@ -85,10 +93,17 @@ class Player:
       groups.setdefault(group, []).append(state)
 
     self.progress(num_tasks, seed, watch)
-    films = [
-      film.shoot(self._env.task, states).frames for states in groups.values()
-    ]
-    return [
-      rendering.tile([picture for worlds in step for picture in worlds])
-      for step in zip(*films, strict=True)
-    ]
+    states = [_joined(step) for step in zip(*groups.values(), strict=True)]
+    shot = film.shoot(self._env.task, states)
+    return [rendering.tile(pictures) for pictures in shot.frames]
+
+
+def _joined(states: Sequence[task_lib.State]) -> task_lib.State:
+  """Returns the state of all worlds, given those of groups at one time."""
+  return states[0]._replace(
+    **{
+      name: np.concatenate([getattr(state, name) for state in states])
+      for name in task_lib.State._fields
+      if name != 'step'
+    }
+  )
