@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which values a config may have."""
 
+import math
+
 from vacl_tf import config
 
 _MANY = 10**9
@@ -73,24 +75,31 @@ def check(cfg: config.Config) -> None:
     if num_tasks % config.NUM_PARTS:
       raise ValueError(
         f'config.training.num_tasks={num_tasks} is not a multiple of '
-        f'{config.NUM_PARTS}, which entity progression needs'
+        f'{config.NUM_PARTS}, which entity progression needs; give one'
       )
     num_tasks //= config.NUM_PARTS
+    tenths = cfg.progression.mixing_step * config.NUM_PARTS
+    if not math.isclose(tenths, round(tenths)):
+      raise ValueError(
+        f'config.progression.mixing_step={cfg.progression.mixing_step} is not '
+        f'a multiple of {1 / config.NUM_PARTS}; give '
+        f'{round(tenths) / config.NUM_PARTS}'
+      )
   chunk_length, horizon = cfg.ppo.chunk_length, cfg.environment.horizon
   if horizon % chunk_length:
     raise ValueError(
       f'config.ppo.chunk_length={chunk_length} does not divide the horizon, '
-      f'{horizon}'
+      f'{horizon}; give one that does'
     )
   rows = num_tasks * horizon // chunk_length
   if rows % cfg.ppo.num_minibatches:
     raise ValueError(
       f'config.ppo.num_minibatches={cfg.ppo.num_minibatches} does not divide '
       f'{rows} samples (horizon times the {num_tasks} tasks that an iteration '
-      f'is measured in, by chunks of {chunk_length})'
+      f'is measured in, by chunks of {chunk_length}); give one that does'
     )
   if cfg.curriculum.num_easy_tasks > cfg.curriculum.capacity:
     raise ValueError(
       f'config.curriculum.num_easy_tasks={cfg.curriculum.num_easy_tasks} is '
-      f'above the capacity, {cfg.curriculum.capacity}'
+      f'above the capacity, {cfg.curriculum.capacity}; give fewer'
     )

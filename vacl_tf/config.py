@@ -291,6 +291,10 @@ def entity_counts(cfg: Config) -> tuple[tuple[int, ...], ...]:
       f'entity_counts={text!r} is not a list of counts; give one like 4,8,16 '
       'or 2x2,4x2,4x4'
     ) from error
+  if any(number < 1 for count in path for number in count):
+    raise ValueError(
+      f'entity_counts={text} has a number below 1; leave it out, or give more'
+    )
   for one, other in itertools.pairwise(path):
     pairs = list(zip(one, other, strict=False))
     if len(one) != len(other) or one == other or any(x > y for x, y in pairs):
@@ -298,7 +302,7 @@ def entity_counts(cfg: Config) -> tuple[tuple[int, ...], ...]:
         f'entity_counts={text} does not grow from {spelt(one)} to '
         f'{spelt(other)}; give larger and larger counts, like 4,8,16'
       )
-  if len(path[-1]) < len(last):
+  if len(path[-1]) != len(last) and world.num_boxes:
     raise ValueError(
       f'entity_counts={text}: {world.name} counts agents and boxes; give a '
       'list like 2x2,4x2,4x4'

@@ -40,7 +40,10 @@ class ConfigTest(parameterized.TestCase):
     ({'ppo.num_minibatches': 9}, 'num_minibatches=9 does not divide'),
     ({'curriculum.num_easy_tasks': 5000}, 'above the capacity'),
     ({'seed': -1}, 'seed=-1'),
-    ({'ppo.chunk_length': 4}, 'chunk_length=4 does not divide .*horizon, 70$'),
+    (
+      {'ppo.chunk_length': 4},
+      'chunk_length=4 does not divide .*horizon, 70; give one that does$',
+    ),
     ({'ppo.chunk_length': 0}, 'chunk_length=0 .*allowed: 1 to'),
     (
       {'ppo.chunk_length': 70, 'ppo.num_minibatches': 50},

@@ -75,14 +75,21 @@ def load_all(cfg: config.Config) -> 'tuple[base.World, ...]':
   """
   world = cfg.environment
   _check_network(cfg)
-  counts = [(world.num_agents, world.num_boxes)]
-  if cfg.progression.entity_counts:
-    path = config.entity_counts(cfg)
-    counts = [_agents_and_boxes(world.name, count) for count in path]
-  return tuple(
-    load(world.name, num_agents, world.horizon, num_boxes, cfg.hide_and_seek)
-    for num_agents, num_boxes in counts
-  )
+
+  def loaded(num_agents: int, num_boxes: int) -> 'base.World':
+    return load(
+      world.name, num_agents, world.horizon, num_boxes, cfg.hide_and_seek
+    )
+
+  text = cfg.progression.entity_counts
+  if not text:
+    return (loaded(world.num_agents, world.num_boxes),)
+  path = config.entity_counts(cfg)
+  counts = [_agents_and_boxes(world.name, count) for count in path]
+  try:
+    return tuple(loaded(*count) for count in counts)
+  except ValueError as error:
+    raise ValueError(f'entity_counts={text}: {error}') from error
 
 
 def _check_network(cfg: config.Config) -> None:

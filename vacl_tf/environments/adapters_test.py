@@ -74,20 +74,33 @@ class _MixinTest(test_utils.EnvironmentTestMixin):
     for _ in range(2 * _HORIZON + 3):  # Past two ends of episodes.
       yield _random_action(self.environment, rng)
 
+  def make_object_under_test(self):
+    return adapters.DmEnv(self.make_env())
+
 
 class SpreadMixinTest(_MixinTest, absltest.TestCase):
-  def make_object_under_test(self):
-    return adapters.DmEnv(_spread())
+  def make_env(self):
+    return _spread()
+
+
+class HardSpreadMixinTest(_MixinTest, absltest.TestCase):
+  def make_env(self):
+    return environments.load('hard_spread', horizon=_HORIZON)
+
+
+class PushBallMixinTest(_MixinTest, absltest.TestCase):
+  def make_env(self):
+    return environments.load('push_ball', horizon=_HORIZON)
 
 
 class TwoRolesMixinTest(_MixinTest, absltest.TestCase):
-  def make_object_under_test(self):
-    return adapters.DmEnv(_TwoRoles())
+  def make_env(self):
+    return _TwoRoles()
 
 
 class SpeakerListenerMixinTest(_MixinTest, absltest.TestCase):
-  def make_object_under_test(self):
-    return adapters.DmEnv(_speaker_listener())
+  def make_env(self):
+    return _speaker_listener()
 
 
 class DmEnvTest(tf.test.TestCase, parameterized.TestCase):

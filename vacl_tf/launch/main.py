@@ -6,6 +6,7 @@ Started again with the same run_dir, it resumes.
 """
 
 import json
+import math
 import pathlib
 import shutil
 import signal
@@ -60,6 +61,8 @@ _CHOOSE_PRESETS = (
   'environment.name',
   'environment.num_agents',
   'environment.num_boxes',
+  'curriculum.name',
+  'progression.entity_counts',
 )
 
 
@@ -122,8 +125,12 @@ def make_length(cfg: config.Config) -> config.RunLength:
       f'least {steps} (num_tasks * horizon * num_rollouts)'
     )
   for name, value in config.leaves(length).items():
-    if value < (0 if name == 'stop_at_coverage' else 1):
-      raise command_line.UsageError(f'{name}={value} is too small')
+    low, high = (0, 1) if name == 'stop_at_coverage' else (1, math.inf)
+    if not low <= value <= high:
+      raise command_line.UsageError(
+        f'{name}={value} is out of range; allowed: {low} '
+        + ('or more' if high == math.inf else f'to {high}')
+      )
   return length
 
 

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bad input is refused in one line, and nothing is lost."""
 
+import importlib.metadata
 import json
 import pathlib
+from unittest import mock
 
 from absl.testing import absltest
 from absl.testing import parameterized
@@ -60,7 +62,15 @@ class BadInputTest(parameterized.TestCase):
     ('--env=nowhere', "'nowhere' is unknown; allowed"),
     ('--num_env_steps=8399', 'give at least 8400'),
     ('--evaluation_interval=0', 'evaluation_interval=0'),
-    ('--stop_at_coverage=-1', 'stop_at_coverage'),
+    ('--stop_at_coverage=-1', 'stop_at_coverage=-1.0 .*allowed: 0 to 1'),
+    ('--stop_at_coverage=2', 'stop_at_coverage=2.0 .*allowed: 0 to 1'),
+    ('--stop_at_coverage=nan', 'stop_at_coverage=nan .*allowed: 0 to 1'),
+    ('--entity_counts=0,4', '0,4 has a number below 1'),
+    ('--config.curriculum.name=uniform', 'config.curriculum.name'),
+    (
+      '--config.progression.entity_counts=4,8',
+      'config.progression.entity_counts',
+    ),
     ('--seed=-3', 'seed'),
   )
   def test_a_bad_value_is_refused(self, argument, message):
@@ -117,9 +127,40 @@ class BadInputTest(parameterized.TestCase):
       ['--num_agents=8', '--config.training.num_tasks=35'],
       'num_tasks=35 is not a multiple of 10',
     ),
+    (
+      ['--num_agents=8', '--config.progression.mixing_step=0.33'],
+      'mixing_step=0.33 is not a multiple of 0.1; give 0.3$',
+    ),
+    (
+      ['--num_agents=200'],
+      'entity_counts=4,.*,200: num_agents=128 is not possible',
+    ),
+    (
+      ['--env=lock_and_return', '--num_agents=16'],
+      'entity_counts=2x2,.*,16x16: num_agents=16 with num_boxes=2',
+    ),
+    (
+      ['--env=lock_and_return', '--entity_counts=2x2x2,4x4x4'],
+      'counts agents and boxes; give a list like 2x2,4x2,4x4',
+    ),
+    (
+      ['--env=lock_and_return', '--entity_counts=3x0,4x0'],
+      'has a number below 1',
+    ),
   )
   def test_values_that_do_not_fit_together_are_refused(self, given, message):
     self._assert_refused(message, *given)
+
+  @parameterized.parameters(
+    (importlib.metadata.PackageNotFoundError('mujoco'), 'not installed'),
+    ('3.10.0', '3.10.0'),
+  )
+  def test_hide_and_seek_takes_a_mujoco_that_is_new_enough(self, found, told):
+    with mock.patch.object(importlib.metadata, 'version', side_effect=[found]):
+      self._assert_refused(
+        f'mujoco is {told}; .*needs 4.0 or newer: pip install', '--env=ramp_use'
+      )
+    self.assertFalse((self.folder / 'run').exists())
 
   def test_a_run_dir_that_is_a_file_is_refused_and_kept(self):
     path = self.folder / 'file'

@@ -68,12 +68,19 @@ class ArenaTest(parameterized.TestCase):
     np.testing.assert_array_equal(option.gravity, [0, 0, -50])
     # Which is what MuJoCo takes by itself for the paper's entity counts.
     self.assertEqual(option.jacobian, mujoco.mjtJacobian.mjJAC_DENSE)
-    # All else is as MuJoCo has it, but for resets that nobody notices.
+    # What is at rest sleeps, and no world begins anew unnoticed.
     default = mujoco.MjSpec().compile().opt
-    for name in ('integrator', 'solver', 'iterations', 'cone', 'impratio'):
-      self.assertEqual(getattr(option, name), getattr(default, name), name)
+    sleep = int(mujoco.mjtEnableBit.mjENBL_SLEEP)
+    self.assertEqual(option.enableflags, default.enableflags | sleep)
     no_reset = int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
     self.assertEqual(option.disableflags, default.disableflags | no_reset)
+    # All else is as MuJoCo has it.
+    ours = ('timestep', 'gravity', 'jacobian', 'enableflags', 'disableflags')
+    names = {name for name in dir(default) if not name.startswith('_')}
+    self.assertContainsSubset(('integrator', 'solver', 'cone', *ours), names)
+    for name in names.difference(ours):
+      found, expected = (getattr(x, name) for x in (option, default))
+      np.testing.assert_array_equal(found, expected, name)
 
 
 if __name__ == '__main__':

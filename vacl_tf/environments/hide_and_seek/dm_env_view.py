@@ -101,7 +101,7 @@ class DmEnv(dm_env.Environment):
     """
     if self._num_steps == self._task.horizon:
       return self.reset()
-    outcome = self._worlds.step(np.asarray(action)[None])
+    outcome = self._worlds.step(self._as_legal_action(action)[None])
     self._num_steps += 1
     is_last = self._num_steps == self._task.horizon
     end = dm_env.termination if is_last else dm_env.transition
@@ -123,6 +123,20 @@ class DmEnv(dm_env.Environment):
     seen = self._worlds.observe().actor
     arrays = {'own': seen.own, **seen.entities}
     return {name: array[0] for name, array in arrays.items()}
+
+  def _as_legal_action(self, action: np.ndarray) -> np.ndarray:
+    """Returns an action [n, 5] as an array, if it is one."""
+    array, spec = np.asarray(action), self.action_spec()
+    is_integer = np.issubdtype(array.dtype, np.integer)
+    is_there = array.shape == spec.shape and is_integer
+    if not is_there or np.any((array < 0) | (array > spec.maximum)):
+      raise ValueError(
+        f'action={array.tolist()} ({array.dtype}, shape {list(array.shape)}); '
+        f'allowed: integers of shape {list(spec.shape)}, for each agent from 0 '
+        f'to {[choices - 1 for choices in mechanics.HEADS]}, as action_spec() '
+        'says.'
+      )
+    return array
 
   def _as_legal_task(self, phi: np.ndarray) -> np.ndarray:
     """Returns phi as a float32 array, if it is one legal task."""

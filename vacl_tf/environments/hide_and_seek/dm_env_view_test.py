@@ -142,8 +142,11 @@ class DmEnvTest(parameterized.TestCase):
       dm_env_view.DmEnv(task, phi=[3, 3, 8, 8], sample_tasks=task.sample_easy)
 
   @parameterized.parameters(
-    ([5, 5, 5, 0], 'allowed: integers'),
-    ([[5, 5, 5, 0, 2]], r'allowed: 0 to \[10, 10, 10, 1, 1\]'),
+    ([5, 5, 5, 0], r'shape \[4\]\); allowed: integers of shape \[1, 5\]'),
+    (
+      [[5, 5, 5, 0, 2]],
+      r'0, 2\]\] .*allowed: .* from 0 to \[10, 10, 10, 1, 1\]',
+    ),
     ([[0.5, 5, 5, 0, 1]], 'float64'),
   )
   def test_an_impossible_action_is_refused(self, action, message):

@@ -341,7 +341,7 @@ class HideAndSeekWorlds:
     if np.any(least < 0) or np.any(most >= mechanics.HEADS):
       raise ValueError(
         f'actions go from {least.tolist()} to {most.tolist()}; allowed: 0 to '
-        f'{[choices - 1 for choices in mechanics.HEADS]}'
+        f'{[choices - 1 for choices in mechanics.HEADS]} of the five heads'
       )
     everybody = np.empty([self.num_worlds, cast.num_agents, expected[2]], int)
     everybody[:] = mechanics.NO_OP

@@ -153,7 +153,7 @@ class Grid:
         f'the x and y cells of {", ".join(piece.name for piece in self.pieces)}'
       )
     if not np.all(np.isfinite(phi)):
-      raise ValueError('phi has numbers that are not finite; give cells')
+      raise ValueError(f'phi={phi.tolist()}; allowed: finite numbers of cells')
     feasible = self.feasible(phi)
     if np.all(feasible):
       return phi

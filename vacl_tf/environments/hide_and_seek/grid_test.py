@@ -139,15 +139,20 @@ class GridTest(parameterized.TestCase):
     np.testing.assert_array_equal(found, [_nearest(task, row) for row in phi])
 
   def test_nearest_is_feasible_and_leaves_alone_what_is(self, make):
-    task = make()
-    for phi in (_crowded(task, 150), np.zeros([1, task.grid.num_dims])):
+    task, rng = make(), np.random.default_rng(1)
+    # By chance hardly any crowded task is feasible, so some that are follow.
+    right = task.sample_uniform(20, rng)
+    right += rng.uniform(-0.49, 0.49, right.shape).astype(np.float32)
+    crowded = np.concatenate([_crowded(task, 150), right])
+    self.assertTrue(np.all(task.grid.feasible(right)))
+    for phi in (crowded, np.zeros([1, task.grid.num_dims])):
       nearest = task.grid.nearest(phi)
       self.assertEqual(nearest.shape, phi.shape)
       self.assertTrue(np.all(task.grid.feasible(nearest)))
       np.testing.assert_array_equal(task.grid.nearest(nearest), nearest)
       np.testing.assert_array_equal(task.grid.nearest(nearest + 0.4), nearest)
       cells = np.floor(phi + 0.5)
-      is_right = np.repeat(task.grid.feasible(phi).all(1), 1)
+      is_right = task.grid.feasible(phi).all(1)
       np.testing.assert_array_equal(nearest[is_right], cells[is_right])
 
   def test_uniform_draws_are_feasible_and_those_of_the_sheet(self, make):
@@ -266,7 +271,7 @@ class EasyTest(parameterized.TestCase):
 class CheckTest(parameterized.TestCase):
   @parameterized.parameters(
     ([40, 10, 50, 10, 20, 20], r'phi has shape \[6\]; allowed: \[\.\.\., 8\]'),
-    ([40, 10, 50, 10, 20, 20, 40, np.nan], 'phi has numbers that are not fin'),
+    ([40, 10, 50, 10, 20, 20, 40, np.nan], r'phi=\[40.0, .*nan\]; allowed: f'),
     (
       [40, 10, 41, 10, 20, 20, 50, 50],
       r'phi=\[40.0, .*agent 1 stands on agent 0\. The nearest legal task is '

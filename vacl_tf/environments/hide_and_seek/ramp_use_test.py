@@ -56,6 +56,7 @@ class ClimbTest(parameterized.TestCase):
         heights.append(position[0, _SEEKER, 2] + 0.15)
       self.assertEqual(first, steps)
       if steps:
+        # At ends of steps; between them it is 0.65 or more.
         self.assertBetween(max(heights), 0.64, 0.71)
         # It ends on the floor of the room.
         self.assertLess(position[0, _SEEKER, 1], 3.0)
