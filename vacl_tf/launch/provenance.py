@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """config.json: what was run, with what, on what."""
 
+import contextlib
 import dataclasses
 import importlib.metadata
 import os
@@ -16,7 +17,14 @@ import vacl_tf
 from vacl_tf import config
 from vacl_tf.training import saving
 
-_PACKAGES = ('tensorflow', 'tensorflow-probability', 'dm-sonnet', 'numpy')
+_PACKAGES = (
+  'tensorflow',
+  'tensorflow-probability',
+  'dm-sonnet',
+  'dm-env',
+  'mujoco',
+  'numpy',
+)
 
 
 def write(
@@ -36,11 +44,15 @@ def write(
 
 
 def _versions() -> dict[str, str]:
-  packages = {name: importlib.metadata.version(name) for name in _PACKAGES}
-  return {
+  found = {
     'vacl_tf': vacl_tf.__version__,
     'python': platform.python_version(),
-  } | packages
+  }
+  for name in _PACKAGES:
+    # Particle worlds do without MuJoCo.
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+      found[name] = importlib.metadata.version(name)
+  return found
 
 
 def _hardware() -> dict[str, Any]:
