@@ -55,7 +55,6 @@ _MAY_IMPORT = {
     'environments.base',
     'environments.shapes',
     'environments.task_space',
-    'curriculum.base',
   ),
 }
 # By package: what its tests may import too, to try the real thing.

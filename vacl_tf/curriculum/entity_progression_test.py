@@ -142,12 +142,16 @@ class QuotasTest(parameterized.TestCase, tf.test.TestCase):
       made.stage.assign(stage)
       self.assertAllEqual(_sizes(made), 20 * np.eye(3)[stage])
 
-  def test_follow_from_the_distribution(self):
-    made = _make((2, 4, 8), mixing='paper')
+  @parameterized.parameters(
+    ('paper', [4, 10, 6]),
+    ('agents', [8, 10, 6]),  # Twice the share of the smallest count.
+  )
+  def test_follow_from_the_distribution(self, mixing, sizes):
+    made = _make((2, 4, 8), mixing=mixing)
     made.distribution = lambda: tfp.distributions.Categorical(
       probs=[0.2, 0.5, 0.3]
     )
-    self.assertAllEqual(_sizes(made), [4, 10, 6])
+    self.assertAllEqual(_sizes(made), sizes)
 
   def test_stochastic_ones_are_draws_from_it(self):
     made = _make(mixing='stochastic')

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""A world and a curriculum that are made for tests."""
+"""A world that is made for tests."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,6 @@ import tensorflow as tf
 
 from vacl_tf import randomness
 from vacl_tf import types
-from vacl_tf.curriculum import base as curriculum_base
 from vacl_tf.environments import base
 from vacl_tf.environments import shapes
 from vacl_tf.environments import task_space
@@ -138,65 +137,6 @@ class LineWorld(base.Environment):
       discs += [shapes.Disc((x, 0.0), 0.1, (66, 113, 196)) for x in agents]
       scenes.append(shapes.Scene(discs, HALF_WIDTH + 0.5, 'line'))
     return scenes
-
-
-class FakeCurriculum(curriculum_base.Curriculum):
-  """Plays uniform tasks and checks what it is given.
-
-  What is known while a graph is traced raises; numbers, which compiled code
-  cannot raise for, are counted in `num_faults`.
-
-  Attributes:
-    num_samples: calls of `sample`.
-    num_updates: calls of `update`.
-    num_faults: updates with tasks that were not those of the last sample,
-      or with values outside [0, 1].
-  """
-
-  def __init__(self, space: task_space.TaskSpace, num_tasks: int) -> None:
-    super().__init__(name='fake_curriculum')
-    self._space = space
-    self._num_tasks = num_tasks
-    self._phi = tf.Variable(tf.zeros([num_tasks, space.num_dims]))
-    self.num_samples = tf.Variable(0)
-    self.num_updates = tf.Variable(0)
-    self.num_faults = tf.Variable(0)
-
-  def sample(
-    self, num_tasks: int, seed: types.Seed, size: tf.Tensor | None = None
-  ) -> tuple[types.TaskBatch, ...]:
-    if num_tasks != self._num_tasks:
-      raise ValueError(
-        f'num_tasks={num_tasks}, but the run has {self._num_tasks}'
-      )
-    phi = self._space.sample_uniform(num_tasks, seed)
-    self._phi.assign(phi)
-    self.num_samples.assign_add(1)
-    return (curriculum_base.fresh_batch(self._space, phi, size),)
-
-  def update(
-    self,
-    batches: tuple[types.TaskBatch, ...],
-    values: tuple[tf.Tensor, ...],
-    evaluation: tf.Tensor,
-    seed: types.Seed,
-  ) -> types.Metrics:
-    if len(batches) != 1 or len(values) != 1:
-      raise ValueError(
-        f'{len(batches)} batches and {len(values)} values; allowed: 1 and 1'
-      )
-    for name, tensor, shape in (
-      ('values', values[0], [self._num_tasks]),
-      ('evaluation', evaluation, [1]),
-      ('seed', seed, [2]),
-    ):
-      if tensor.shape != shape:
-        raise ValueError(f'{name} has shape {tensor.shape}; allowed: {shape}')
-    is_known = tf.reduce_all(batches[0].phi == self._phi)
-    is_share = tf.reduce_all((values[0] >= 0.0) & (values[0] <= 1.0))
-    self.num_updates.assign_add(1)
-    self.num_faults.assign_add(1 - tf.cast(is_known & is_share, tf.int32))
-    return {'training_value': tf.reduce_mean(values[0])}
 
 
 def _check_width(name: str, tensor: tf.Tensor, width: int) -> None:

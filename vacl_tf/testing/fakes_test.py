@@ -86,26 +86,5 @@ class LineWorldTest(tf.test.TestCase):
       env.step(state, (tf.zeros([3, 3], tf.int32),))
 
 
-class FakeCurriculumTest(tf.test.TestCase):
-  def test_counts_what_is_wrong(self):
-    made = fakes.FakeCurriculum(fakes.LineTaskSpace(), 5)
-    none = tf.constant([np.nan])
-    old = made.sample(5, randomness.root(1))
-    new = made.sample(5, randomness.root(2))
-    for batches, value, faults in ((new, 0.5, 0), (old, 0.5, 1), (new, 1.1, 2)):
-      made.update(batches, (tf.fill([5], value),), none, _SEED)
-      self.assertEqual(int(made.num_faults), faults)
-    self.assertEqual(int(made.num_samples), 2)
-    self.assertEqual(int(made.num_updates), 3)
-
-  def test_refuses_what_has_another_shape(self):
-    made = fakes.FakeCurriculum(fakes.LineTaskSpace(), 5)
-    with self.assertRaisesRegex(ValueError, 'num_tasks=4'):
-      made.sample(4, _SEED)
-    batches = made.sample(5, _SEED)
-    with self.assertRaisesRegex(ValueError, 'values has shape'):
-      made.update(batches, (tf.zeros([4]),), tf.zeros([1]), _SEED)
-
-
 if __name__ == '__main__':
   tf.test.main()

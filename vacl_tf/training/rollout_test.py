@@ -3,6 +3,7 @@
 """Roll-outs, step by step again."""
 
 import functools
+from collections.abc import Iterator
 
 import numpy as np
 import tensorflow as tf
@@ -11,9 +12,12 @@ from vacl_tf import config
 from vacl_tf import randomness
 from vacl_tf.curriculum import base
 from vacl_tf.networks import policy_value
+from vacl_tf.testing import compilations
 from vacl_tf.testing import fakes
 from vacl_tf.training import rollout
 
+_MODULE = 'vacl_tf.training.rollout_test'
+_SIZES = (3, 5, 0, 1)
 _ENV = fakes.LineWorld(6)
 _SEED = randomness.root(4)
 
@@ -53,6 +57,19 @@ def _collect(seed=4, block=5, size=5):
     autograph=False,
   )
   return network, collect()
+
+
+def _collect_compiled() -> Iterator[None]:
+  network = _network()
+  collect = tf.function(
+    lambda batch, seed: rollout.collect(network.logits, _ENV, batch, 1, seed),
+    jit_compile=True,
+    autograph=False,
+  )
+  for size in _SIZES:
+    batch = base.fresh_batch(_ENV.task_space, _phi(), tf.constant(size))
+    collect(batch, randomness.root(size))
+    yield
 
 
 class CollectTest(tf.test.TestCase):
@@ -99,6 +116,12 @@ class CollectTest(tf.test.TestCase):
       tf.math.log_softmax(logits), whole.action[0][3], batch_dims=2
     )
     self.assertAllClose(whole.log_prob[0][3], log_prob, 1e-5, 1e-5)
+
+  def test_compiled_once_for_all_sizes(self):
+    counts = compilations.count(_MODULE)
+    self.assertLen(counts, len(_SIZES))
+    self.assertGreater(counts[0], 0)
+    self.assertEqual(set(counts), {counts[0]})
 
   def test_seed_decides(self):
     one, again = _collect()[1], _collect.__wrapped__()[1]
@@ -149,4 +172,5 @@ class ScoreTest(tf.test.TestCase):
 
 
 if __name__ == '__main__':
+  compilations.if_child(_collect_compiled)
   tf.test.main()
