@@ -253,9 +253,9 @@ def choose_snapshots(snapshots: dict[int, records.Snapshot]) -> list[int]:
   Even steps of time would show a full room three times where a run is long.
   """
   iterations = sorted(snapshots)
-  # A set may be empty.
-  points = [np.append(snapshots[i]['active_phi'], 0.0) for i in iterations]
-  spread = np.array([x.std() for x in points])
+  sets = [snapshots[i]['active_phi'] for i in iterations]
+  # Of each coordinate: tasks may begin in a corner, far from the mean of all.
+  spread = np.array([x.std(0).mean() if len(x) else 0.0 for x in sets])
   last = int(spread.argmax())
   wanted = np.linspace(spread[0], spread[last], _NUM_ROOMS)[1:-1]
   between = [int(abs(spread[: last + 1] - level).argmin()) for level in wanted]

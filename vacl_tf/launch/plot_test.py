@@ -175,6 +175,15 @@ class PlotTest(parameterized.TestCase):
     chosen = plot_curriculum.choose_snapshots(snapshots)
     self.assertEqual(chosen, [1, 10, 20, 50])
 
+  def test_growth_from_a_corner(self):
+    noise = np.random.default_rng(0).uniform(-1, 1, [500, 4])
+    snapshots = {
+      iteration: {'active_phi': [9, 0, 9, 0] + noise * size}
+      for iteration, size in zip((1, 10, 20, 50), (0.1, 1, 2, 3), strict=True)
+    }
+    chosen = plot_curriculum.choose_snapshots(snapshots)
+    self.assertEqual(chosen, [1, 10, 20, 50])
+
   def test_nearest_mover(self):
     phi = np.array([[0, 0, 3, 0, 0, 1, 3, 4]], np.float32)  # Two and two.
     layout = plot_curriculum.LAYOUTS['simple_spread']
