@@ -71,10 +71,17 @@ def load_all(cfg: config.Config) -> 'tuple[base.World, ...]':
 
   Raises:
     ImportError: hide-and-seek is asked for, and MuJoCo is not good enough.
-    ValueError: there is no such environment, or not with one of the counts.
+    ValueError: there is no such environment, or not with one of the counts, or
+      it has no use for such a policy.
   """
+  envs = _load_path(cfg)
+  _check_network(cfg, envs[-1])
+  return envs
+
+
+def _load_path(cfg: config.Config) -> 'tuple[base.World, ...]':
+  """Returns the environment with each count."""
   world = cfg.environment
-  _check_network(cfg)
 
   def loaded(num_agents: int, num_boxes: int) -> 'base.World':
     return load(
@@ -84,6 +91,8 @@ def load_all(cfg: config.Config) -> 'tuple[base.World, ...]':
   text = cfg.progression.entity_counts
   if not text:
     return (loaded(world.num_agents, world.num_boxes),)
+  if world.name not in NAMES:
+    raise ValueError(config.unknown('env', world.name, NAMES))
   path = config.entity_counts(cfg)
   counts = [_agents_and_boxes(world.name, count) for count in path]
   try:
@@ -92,34 +101,37 @@ def load_all(cfg: config.Config) -> 'tuple[base.World, ...]':
     raise ValueError(f'entity_counts={text}: {error}') from error
 
 
-def _check_network(cfg: config.Config) -> None:
+def _check_network(cfg: config.Config, env: 'base.World') -> None:
   """Raises ValueError if the world has no use for such a policy."""
-  name = cfg.environment.name
-  if name not in NAMES:
-    raise ValueError(config.unknown('env', name, NAMES))
+  from vacl_tf.environments import base
+
+  name = env.name
+  has_memory = not isinstance(env, base.Environment)
+  sees_entities = any(role.entity_sizes for role in env.roles)
   size = cfg.network.hidden_size
-  if name not in IN_GRAPH and size % config.NUM_HEADS:
+  if has_memory and size % config.NUM_HEADS:
     raise ValueError(
       f'config.network.hidden_size={size}: policies of {name} have '
       f'{config.NUM_HEADS} heads of attention; allowed: multiples of it'
     )
-  if cfg.ppo.chunk_length > 1 and name in IN_GRAPH:
+  if cfg.ppo.chunk_length > 1 and not has_memory:
     raise ValueError(
       f'config.ppo.chunk_length={cfg.ppo.chunk_length}: policies of {name} '
       'have no memory; allowed: 1'
     )
+  # Where agents are shown their birthplaces the preset's cost does no harm.
   if cfg.ppo.recall_cost and name != 'lock_and_return':
     raise ValueError(
       f'config.ppo.recall_cost={cfg.ppo.recall_cost}: in {name} the value sees '
       'no place that policies do not; allowed there: 0'
     )
   hops = cfg.network.num_hops
-  if hops > 1 and name not in ('simple_spread', 'hard_spread', 'push_ball'):
+  if hops > 1 and (has_memory or not sees_entities):
     raise ValueError(
       f'config.network.num_hops={hops}: policies of {name} do not look over '
       'entities one kind after the other; allowed there: 1'
     )
-  if cfg.network.frame == 'own' and name == 'speaker_listener':
+  if cfg.network.frame == 'own' and not sees_entities:
     raise ValueError(
       f'config.network.frame=own is of no use in {name}, where nobody looks at '
       'entities; allowed there: room'
