@@ -76,6 +76,8 @@ class Arena(NamedTuple):
     spec.option.gravity = [0.0, 0.0, GRAVITY]
     # A world that goes wrong must be noticed, not silently begun anew.
     spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
+    # Entities bring what it does as armature, which constraints know of.
+    spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_EULERDAMP
     # MuJoCo takes sparse ones from 60 joints on, and worlds break down then.
     spec.option.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
     # Whatever is at rest costs nothing until something touches or moves it.

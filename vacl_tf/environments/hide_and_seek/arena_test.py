@@ -72,8 +72,10 @@ class ArenaTest(parameterized.TestCase):
     default = mujoco.MjSpec().compile().opt
     sleep = int(mujoco.mjtEnableBit.mjENBL_SLEEP)
     self.assertEqual(option.enableflags, default.enableflags | sleep)
-    no_reset = int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
-    self.assertEqual(option.disableflags, default.disableflags | no_reset)
+    off = mujoco.mjtDisableBit.mjDSBL_AUTORESET
+    # Damping is implicit by armature; see `entities`.
+    off |= mujoco.mjtDisableBit.mjDSBL_EULERDAMP
+    self.assertEqual(option.disableflags, default.disableflags | int(off))
     # All else is as MuJoCo has it.
     ours = ('timestep', 'gravity', 'jacobian', 'enableflags', 'disableflags')
     names = {name for name in dir(default) if not name.startswith('_')}

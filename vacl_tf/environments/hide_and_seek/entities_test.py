@@ -45,10 +45,11 @@ _FRICTIONS = {
 class _World:
   """One world in plain MuJoCo, everybody far from each other."""
 
-  def __init__(self, name, cast):
+  def __init__(self, name, cast, change=lambda spec: None):
     self.cast = cast
-    task = hide_and_seek.load(name)
-    self.model = entities.compile_model(task.arena, cast)
+    spec = entities.describe(hide_and_seek.load(name).arena, cast)
+    change(spec)
+    self.model = spec.compile()
     self.data = mujoco.MjData(self.model)
     self.position = self.data.qpos.reshape(-1, 4)
     self.velocity = self.data.qvel.reshape(-1, 4)
@@ -103,7 +104,7 @@ class ModelTest(parameterized.TestCase):
     mujoco.mj_forward(world.model, world.data)
     inertia = np.zeros([world.model.nv] * 2)
     mujoco.mj_fullM(world.model, world.data, inertia)
-    about_z = np.diag(inertia)[_YAW::4]
+    about_z = (np.diag(inertia) - world.model.dof_armature)[_YAW::4]
     np.testing.assert_allclose(
       about_z, [0.009, 0.009, 0.0417, 0.0417], atol=5e-5
     )
@@ -112,6 +113,25 @@ class ModelTest(parameterized.TestCase):
     damping = _World(*_RAMP_USE).model.dof_damping.reshape(-1, 4)
     want = [[10, 10, 1, 10]] * 2 + [[0.01] * 4, [0.1] * 4]
     np.testing.assert_allclose(damping, want)
+
+  def test_free_motion_is_that_of_implicit_damping(self):
+    def as_usual(spec):
+      spec.option.disableflags ^= mujoco.mjtDisableBit.mjDSBL_EULERDAMP
+      for joint in spec.joints:
+        joint.armature = 0.0
+
+    ours, usual = _World(*_RAMP_USE), _World(*_RAMP_USE, as_usual)
+    for world in (ours, usual):
+      world.model.opt.gravity[:] = 0.0
+      world.position[:, 2] = 2.0  # Far above the floor and the walls.
+      rng = np.random.default_rng(0)
+      world.velocity[:] = rng.uniform(-1, 1, world.velocity.shape)
+      for _ in range(30):
+        world.control[:] = rng.uniform(-0.9, 0.9, world.control.shape)
+        mujoco.mj_step(world.model, world.data)
+        self.assertEqual(world.data.ncon, 0)
+    np.testing.assert_allclose(ours.position, usual.position, rtol=0, atol=1e-9)
+    self.assertGreater(np.abs(ours.velocity).min(), 1e-3)
 
   def test_arms(self):
     model = _World(*_RAMP_USE).model
