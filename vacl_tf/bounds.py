@@ -75,7 +75,8 @@ def check(cfg: config.Config) -> None:
     if num_tasks % config.NUM_PARTS:
       raise ValueError(
         f'config.training.num_tasks={num_tasks} is not a multiple of '
-        f'{config.NUM_PARTS}, which entity progression needs; give one'
+        f'{config.NUM_PARTS}, which entity progression needs; give '
+        f'{max(num_tasks // config.NUM_PARTS, 1) * config.NUM_PARTS}'
       )
     num_tasks //= config.NUM_PARTS
     tenths = cfg.progression.mixing_step * config.NUM_PARTS

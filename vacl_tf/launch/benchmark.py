@@ -64,7 +64,7 @@ def env_only(
   num_steps: int = 70,
   repeats: int = 20,
 ) -> float:
-  """Returns environment steps per second with random actions.
+  """Returns steps per second of a particle world with random actions.
 
   All observations, rewards and progress enter a checksum, so that nothing is
   compiled away; actions are drawn inside the timed region.

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from absl import flags
 
+from vacl_tf import bounds
 from vacl_tf import config
 from vacl_tf import presets
 from vacl_tf.launch import command_line
@@ -75,8 +76,9 @@ def _from_checkpoint(
       f'{run_dir} is not the folder of a run (no config.json that can be read)'
     ) from error
   try:
+    bounds.check(cfg)
     envs = environments.load_all(cfg)
-  except (ImportError, ValueError) as error:
+  except (ImportError, ValueError, TypeError) as error:
     raise command_line.UsageError(f'{run_dir}/config.json: {error}') from error
   run = loop.Run(cfg, envs)
   if not saving.Checkpointer(run, run_dir / 'checkpoints', 1).read_newest():
@@ -169,10 +171,7 @@ def _as_act(act: saving.Exported, env: base.Environment) -> rollout.Act:
 def _progress(
   act: saving.Exported, env: base.World, facts: dict[str, Any]
 ) -> tuple[np.ndarray, int]:
-  """Returns the progress [T, B] on fresh target tasks.
-
-  And how often the physics of a world broke down.
-  """
+  """Returns progress [T, B] on fresh tasks, and how often physics failed."""
   num_tasks, seed = _NUM_TASKS.value, _seed()
   if isinstance(env, base.Environment):
     block = max(_VECTORS_AT_ONCE // env.num_vectors, 1)
@@ -240,7 +239,7 @@ def _check_video(path: str) -> None:
   try:
     rendering.check_suffix(pathlib.Path(path))
   except ValueError as error:
-    raise command_line.UsageError(f'video={path}: {error}') from error
+    raise command_line.UsageError(f'video: {error}') from error
 
 
 def _film(

@@ -41,6 +41,11 @@ class BadInputTest(parameterized.TestCase):
       {'config': {'environment.num_agents': 500}},
       'config.json: num_agents=500 is not possible in simple_spread',
     ),
+    ({'config': {'environment.num_agents': '4'}}, 'config.json: '),
+    (
+      {'config': {'network.hidden_size': 0}},
+      'config.json: config.network.hidden_size=0 is out of range; allowed: 1',
+    ),
     ({'config': {}}, 'neither saved_model/ nor a whole checkpoint'),
   )
   def test_a_folder_without_a_policy(self, content, message):
@@ -49,7 +54,7 @@ class BadInputTest(parameterized.TestCase):
 
   def test_a_video_that_cannot_be_written_before_anything_is_done(self):
     self._assert_refused(
-      "video=x.avi: .* suffix '.avi'; allowed: .gif, .mp4",
+      "video: path='x.avi' has the suffix '.avi'; allowed: .gif, .mp4",
       '--video=x.avi',
       '--run_dir=nowhere',
     )

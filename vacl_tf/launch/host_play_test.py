@@ -22,6 +22,7 @@ from vacl_tf.environments.hide_and_seek import drawing
 from vacl_tf.environments.hide_and_seek import training_view
 from vacl_tf.launch import host_play
 from vacl_tf.networks import recurrent
+from vacl_tf.training import host_rollout
 from vacl_tf.training import saving
 
 _SEED = randomness.root(1)
@@ -96,6 +97,14 @@ class ProgressTest(parameterized.TestCase, tf.test.TestCase):
       for states in groups
     ]
     self.assertAllEqual(np.concatenate(judged, 1), progress)
+
+  def test_broken_worlds_are_counted(self):
+    player = _player()
+    worlds = host_rollout.Worlds(_world().task)
+    worlds.num_unstable = 3
+    with mock.patch.object(host_rollout, 'Worlds', return_value=worlds):
+      player.progress(_TASKS, _SEED)
+    self.assertEqual(player.num_unstable, 3)
 
   def test_tasks_are_those_to_be_solved(self):
     drawn = []

@@ -141,8 +141,9 @@ class BadInputTest(parameterized.TestCase):
     ),
     (
       ['--env=lock_and_return', '--entity_counts=2x2x2,4x4x4'],
-      'counts agents and boxes; give a list like 2x2,4x2,4x4',
+      'counts agents, or agents and boxes; give a list like 4,8,16 or 2x2,4x2',
     ),
+    (['--entity_counts=2x2x2,4x4x4'], 'simple_spread counts agents, or'),
     (
       ['--env=lock_and_return', '--entity_counts=3x0,4x0'],
       'has a number below 1',
@@ -206,7 +207,7 @@ class ConfigFileTest(absltest.TestCase):
     provenance.write(path, presets.make(seed=4), config.RunLength())
     found = json.loads(path.read_text())
     self.assertEqual(found['config']['seed'], 4)
-    self.assertIn('tensorflow', found['versions'])
+    self.assertContainsSubset(('tensorflow', 'mujoco'), found['versions'])
     self.assertGreater(found['hardware']['cores'], 0)
     self.assertIn('git_revision', found)
     self.assertEqual(found['run_length']['evaluation_interval'], 10)

@@ -17,14 +17,8 @@ import vacl_tf
 from vacl_tf import config
 from vacl_tf.training import saving
 
-_PACKAGES = (
-  'tensorflow',
-  'tensorflow-probability',
-  'dm-sonnet',
-  'dm-env',
-  'mujoco',
-  'numpy',
-)
+_PACKAGES = ('tensorflow', 'tensorflow-probability', 'dm-sonnet', 'numpy')
+_MUJOCO = 'mujoco'  # Particle worlds do without it.
 
 
 def write(
@@ -44,15 +38,13 @@ def write(
 
 
 def _versions() -> dict[str, str]:
-  found = {
+  packages = {name: importlib.metadata.version(name) for name in _PACKAGES}
+  with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+    packages[_MUJOCO] = importlib.metadata.version(_MUJOCO)
+  return {
     'vacl_tf': vacl_tf.__version__,
     'python': platform.python_version(),
-  }
-  for name in _PACKAGES:
-    # Particle worlds do without MuJoCo.
-    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-      found[name] = importlib.metadata.version(name)
-  return found
+  } | packages
 
 
 def _hardware() -> dict[str, Any]:

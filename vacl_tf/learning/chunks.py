@@ -50,7 +50,8 @@ def over_worlds(
     size: only so many worlds are wanted, a multiple of `block`.
 
   Returns:
-    The structure with tensors [T, B, ...], zero for worlds not wanted.
+    The structure with tensors [T, B, ...], zero for worlds not wanted,
+    unless a single block has them all.
   """
   if num_worlds == block:
     return function(tf.constant(0))

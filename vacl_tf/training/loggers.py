@@ -109,6 +109,7 @@ class TerminalLogger:
     is_evaluated = not math.isnan(row['coverage'])
     if is_evaluated:
       self._coverage = row['coverage']
+    self._num_unstable += row.get('unstable_worlds', 0.0)
     self._measure(row['env_steps'])
     cells = self._cells(row)
     if self._live:
@@ -147,7 +148,6 @@ class TerminalLogger:
     for name in ('active_tasks', 'solved_tasks', 'newly_solved'):
       if name in row:
         cells[name.replace('_tasks', '').replace('_', ' ')] = f'{row[name]:.0f}'
-    self._num_unstable += row.get('unstable_worlds', 0.0)
     if self._num_unstable:
       cells['unstable worlds'] = f'{self._num_unstable:.0f}'
     return cells

@@ -89,8 +89,9 @@ class TerminalLoggerTest(tf.test.TestCase):
 
   def test_unstable_worlds_are_summed_and_told(self):
     logger = loggers.TerminalLogger(num_env_steps=1000)
-    for count in (0, 2, 0, 1):
-      cells = logger._cells(_row(1) | {'unstable_worlds': float(count)})
+    for iteration, count in enumerate((0, 2, 0, 1), 1):
+      logger.write(_row(iteration) | {'unstable_worlds': float(count)})
+    cells = logger._cells(_row(4))
     self.assertEqual(cells['unstable worlds'], '3')
 
 

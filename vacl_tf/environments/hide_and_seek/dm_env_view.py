@@ -60,6 +60,9 @@ class DmEnv(dm_env.Environment):
     self._num_steps = task.horizon  # Until the first reset.
     self._worlds = environment.HideAndSeekWorlds(task, 1, threads=1)
     self._worlds.place(task.sample_easy(1, np.random.default_rng(0)), 0)
+    shape = [len(task.actors), len(mechanics.HEADS)]
+    most = np.array(mechanics.HEADS) - 1
+    self._action_spec = specs.BoundedArray(shape, np.int32, 0, most, 'action')
     self._observation_spec = {
       name: specs.BoundedArray(
         array.shape,
@@ -112,9 +115,7 @@ class DmEnv(dm_env.Environment):
     return self._observation_spec
 
   def action_spec(self) -> specs.BoundedArray:
-    shape = [len(self._task.actors), len(mechanics.HEADS)]
-    most = np.array(mechanics.HEADS) - 1
-    return specs.BoundedArray(shape, np.int32, 0, most, 'action')
+    return self._action_spec
 
   def reward_spec(self) -> specs.Array:
     return specs.Array([len(self._task.actors)], np.float32, 'reward')
@@ -126,7 +127,7 @@ class DmEnv(dm_env.Environment):
 
   def _as_legal_action(self, action: np.ndarray) -> np.ndarray:
     """Returns an action [n, 5] as an array, if it is one."""
-    array, spec = np.asarray(action), self.action_spec()
+    array, spec = np.asarray(action), self._action_spec
     is_integer = np.issubdtype(array.dtype, np.integer)
     is_there = array.shape == spec.shape and is_integer
     if not is_there or np.any((array < 0) | (array > spec.maximum)):

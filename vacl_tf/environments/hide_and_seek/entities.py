@@ -37,7 +37,7 @@ _ARMS = ((-0.13, -0.075, -0.05), (0.13, -0.075, -0.05))
 _MASS = 1.0  # Of each entity, kg. Arms have none.
 _RAMP_MESH = 'wedge'
 # Seconds and damping ratio; MuJoCo takes no time below two substeps. With its
-# usual 0.02 s what is held slips by up to 4 mm where an agent turns.
+# usual 0.02 s what is held slips by up to 5 mm where an agent turns.
 _GRIP = (2 * arena.SUBSTEP, 1.0)
 
 

@@ -356,7 +356,7 @@ class LockTest(parameterized.TestCase):
     pair.step(_action(lock=1, pull=1), _IDLE)
     begin = pair.position[0, 0].copy()
     pair.step(_action(x=_FULL, y=_FULL, lock=1, pull=1), _IDLE, num=10)
-    np.testing.assert_allclose(pair.position[0, 0], begin, atol=0.2)
+    np.testing.assert_allclose(pair.position[0, 0], begin, atol=0.03)
     pair.step(_action(x=_FULL, y=_FULL, lock=1), _IDLE, num=10)
     self.assertGreater(pair.position[0, 0, _X] - begin[_X], 2.0)
 
