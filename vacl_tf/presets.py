@@ -119,8 +119,8 @@ _DEFAULT_FOR: dict[str, dict[str, Any]] = {
     # value of training tasks is 0.63 at 1.3 M steps instead of 0.35, as much
     # as where birthplaces are seen (one seed each).
     'ppo.recall_cost': 0.1,
-    # With a constant rate coverage goes up and down between 0.63 and 0.88 from
-    # 5 to 11 M steps; with a rate that falls from 10 M on it is 0.94 or more
+    # With a constant rate coverage goes up and down between 0.63 and 0.87 from
+    # 5 to 10 M steps; with a rate that falls from 10 M on it is 0.94 or more
     # from 16 M on (one seed).
     'ppo.annealed_after': 10_000_000,
     'ppo.annealing_power': 3.0,
@@ -146,7 +146,6 @@ _DEFAULT_ABOVE: dict[str, tuple[int, dict[str, Any]]] = {
   'simple_spread': (
     _MANY_AGENTS,
     {
-      'ppo.annealed_after': 0,  # How long these take nobody has tried.
       # Worlds have many more agents; 15 divides the horizon, whatever is mixed.
       'training.num_tasks': 100,
       'training.num_evaluation_tasks': 100,
