@@ -303,14 +303,9 @@ def entity_counts(cfg: Config) -> tuple[tuple[int, ...], ...]:
         f'{spelt(other)}; give larger and larger counts, like 4,8,16'
       )
   if len(path[-1]) != len(last):
-    kinds, example = (
-      ('agents and boxes', '2x2,4x2,4x4')
-      if world.num_boxes and len(path[-1]) < 2
-      else ('agents, or agents and boxes', '4,8,16 or 2x2,4x2,4x4')
-    )
     raise ValueError(
-      f'entity_counts={text}: {world.name} counts {kinds}; give a list like '
-      f'{example}'
+      f'entity_counts={text} is not what {world.name} counts; give agents like '
+      '4,8,16, or agents and boxes like 2x2,4x2,4x4'
     )
   if path[-1] != last:
     raise ValueError(

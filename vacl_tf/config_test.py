@@ -57,7 +57,10 @@ class ConfigTest(parameterized.TestCase):
       bounds.check(config.replace(config.Config(), values))
 
   @parameterized.parameters(
-    ('2,4', 'counts agents and boxes; give a list like 2x2,4x2,4x4'),
+    (
+      '2,4',
+      'is not what lock_and_return counts; give .* boxes like 2x2,4x2,4x4',
+    ),
     ('2x2,2x4', 'does not end at 4x4'),
     ('4x2,2x4,4x4', 'does not grow from 4x2 to 2x4'),
     ('2x,4x4', 'is not a list of counts; give one like'),

@@ -105,7 +105,7 @@ class BadInputTest(parameterized.TestCase):
     ),
     (
       ['--env=lock_and_return', '--entity_counts=2,4'],
-      'counts agents and boxes; give a list like 2x2,4x2,4x4',
+      'is not what lock_and_return counts; .* agents and boxes like 2x2,4x2',
     ),
     (
       ['--env=lock_and_return', '--config.environment.horizon=30'],
@@ -141,9 +141,9 @@ class BadInputTest(parameterized.TestCase):
     ),
     (
       ['--env=lock_and_return', '--entity_counts=2x2x2,4x4x4'],
-      'counts agents, or agents and boxes; give a list like 4,8,16 or 2x2,4x2',
+      'is not what lock_and_return counts; give agents like 4,8,16, or agents ',
     ),
-    (['--entity_counts=2x2x2,4x4x4'], 'simple_spread counts agents, or'),
+    (['--entity_counts=2x2x2,4x4x4'], 'is not what simple_spread counts; give'),
     (
       ['--env=lock_and_return', '--entity_counts=3x0,4x0'],
       'has a number below 1',
