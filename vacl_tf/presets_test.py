@@ -60,6 +60,24 @@ class PresetsTest(parameterized.TestCase):
     cfg = presets.make(env='push_ball', num_agents=num_agents)
     self.assertEqual(cfg.ppo.annealed_after, steps)
 
+  @parameterized.parameters((2, 2), (4, 2), (2, 4))
+  def test_more_boxes_are_more_entities_too(self, num_agents, num_boxes):
+    cfg = presets.make(
+      env='lock_and_return', num_agents=num_agents, num_boxes=num_boxes
+    )
+    is_large = num_agents + num_boxes > 4
+    self.assertEqual(cfg.ppo.annealing_power, 1.0 if is_large else 3.0)
+    self.assertEqual(
+      presets.run_length(cfg).num_env_steps, 40e6 if is_large else 20e6
+    )
+
+  @parameterized.parameters(*_ALL)
+  def test_a_run_goes_on_after_its_rate_has_begun_to_fall(self, env, preset):
+    for num_agents in (None, 4):
+      cfg = presets.make(env=env, preset=preset, num_agents=num_agents)
+      steps = presets.run_length(cfg).num_env_steps
+      self.assertGreaterEqual(steps, 1.5 * cfg.ppo.annealed_after)
+
   @parameterized.parameters(*_ALL)
   def test_presets_pass_their_own_check(self, env, preset):
     cfg = presets.make(env=env, preset=preset)

@@ -82,7 +82,7 @@ def _define(prefix: str, node: Any, about: str) -> dict[str, flags.FlagHolder]:
 
 
 _CONFIG = _define('config.', config.Config(), 'Unless the preset says so')
-_LENGTH = _define('', config.RunLength(), 'Default')
+_LENGTH = _define('', config.RunLength(), 'Unless the preset says so')
 
 
 def _given(holders: dict[str, flags.FlagHolder]) -> dict[str, Any]:
@@ -115,7 +115,7 @@ def make_config() -> config.Config:
 
 def make_length(cfg: config.Config) -> config.RunLength:
   """Returns the run length that the flags ask for."""
-  length = config.replace(config.RunLength(), _given(_LENGTH))
+  length = config.replace(presets.run_length(cfg), _given(_LENGTH))
   steps = (
     cfg.training.num_tasks * cfg.environment.horizon * cfg.training.num_rollouts
   )
