@@ -64,6 +64,25 @@ class Affine(snt.Module):
     return x * self.scale + self.offset
 
 
+def folded(
+  x: tf.Tensor, w: tf.Tensor, b: tf.Tensor, affines: tuple[Affine, ...]
+) -> tf.Tensor:
+  """Returns [N, output] of x [N, input] that some affines are left to do for.
+
+  Args:
+    x: [N, input], normalised.
+    w: [input, output] of the linear layer that reads it.
+    b: [output].
+    affines: of x, their sizes adding up; none if there is nothing to be folded.
+  """
+  if not affines:
+    return tf.matmul(x, w) + b
+  scale = tf.concat([affine.scale for affine in affines], 0)
+  offset = tf.concat([affine.offset for affine in affines], 0)
+  b = b + tf.linalg.matvec(w, offset, transpose_a=True)
+  return tf.matmul(x, tf.expand_dims(scale, 1) * w) + b
+
+
 class Folded(snt.Module):
   """A linear layer that reads normalised inputs and their affines."""
 
@@ -82,13 +101,8 @@ class Folded(snt.Module):
     self.b = tf.Variable(tf.zeros([output_size]), name='b')
 
   def __call__(self, x: tf.Tensor, affines: tuple[Affine, ...]) -> tf.Tensor:
-    """Returns [N, output] of x [N, input], the affines' sizes adding up."""
-    if not affines:
-      return tf.matmul(x, self.w) + self.b
-    scale = tf.concat([affine.scale for affine in affines], 0)
-    offset = tf.concat([affine.offset for affine in affines], 0)
-    bias = self.b + tf.linalg.matvec(self.w, offset, transpose_a=True)
-    return tf.matmul(x, tf.expand_dims(scale, 1) * self.w) + bias
+    """Returns [N, output] of x [N, input]; see `folded`."""
+    return folded(x, self.w, self.b, affines)
 
 
 class Block(snt.Module):

@@ -8,7 +8,7 @@ share no parameters; each agent has a memory of its own in each. No parameter
 has a shape that depends on the number of agents or entities.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,44 @@ from vacl_tf.networks import bearings
 from vacl_tf.networks import blocks
 from vacl_tf.networks import gru
 from vacl_tf.networks import heads
+
+
+@tf.custom_gradient
+def attend(
+  query: tf.Tensor, key: tf.Tensor, value: tf.Tensor
+) -> tuple[tf.Tensor, Callable]:
+  """Returns the values, weighted by the softmax of query times key.
+
+  Sums over tokens are taken over products of elements that are never written
+  down. The gradient that is found by itself writes them.
+
+  Args:
+    query: [N, S, heads, H] of S tokens that ask.
+    key: [N, S, heads, H] of those that are looked at.
+    value: likewise.
+
+  Returns:
+    [N, S, heads, H].
+  """
+  weights = tf.nn.softmax(_over_units(query, key), 2)
+
+  def gradient(dy: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+    of_weights = _over_units(dy, value)
+    mean = tf.reduce_sum(weights * of_weights, 2, keepdims=True)
+    of_scores = (weights * (of_weights - mean))[..., None]
+    return (
+      tf.reduce_sum(of_scores * key[:, None], 2),
+      tf.reduce_sum(of_scores * query[:, :, None], 1),
+      tf.reduce_sum(weights[..., None] * dy[:, :, None], 1),
+    )
+
+  return tf.reduce_sum(weights[..., None] * value[:, None], 2), gradient
+
+
+def _over_units(left: tf.Tensor, right: tf.Tensor) -> tf.Tensor:
+  """Returns products [N, S, S, heads] of [N, S, heads, H], summed over H."""
+  left, right = (tf.transpose(x, [0, 2, 1, 3]) for x in (left, right))
+  return tf.transpose(tf.matmul(left, right, transpose_b=True), [0, 2, 3, 1])
 
 
 class Attention(snt.Module):
@@ -38,31 +76,26 @@ class Attention(snt.Module):
         ('out', 1.0),
       )
     )
-    # Sums over each head's share of the units.
-    self._size_of_head = size // config.NUM_HEADS
-    share = np.kron(np.eye(config.NUM_HEADS), np.ones([self._size_of_head, 1]))
-    self._to_heads = tf.constant(share, tf.float32)
 
   def __call__(self, tokens: tf.Tensor) -> tf.Tensor:
-    """Returns tokens [N, S, H] after looking at one another.
-
-    Products of small matrices are taken as products of elements, summed by one
-    with a constant matrix or as they are made: on a CPU that is twice as fast.
-    """
+    """Returns tokens [N, S, H] after looking at one another."""
     num_tokens, size = tf.shape(tokens)[1], tokens.shape[2]
+    size_of_head = size // config.NUM_HEADS
     x = blocks.standardize(tf.reshape(tokens, [-1, size]))
-    query, key, value = (
-      tf.reshape(layer(x, (self.affine,)), [-1, num_tokens, size])
-      for layer in (self.query, self.key, self.value)
+    layers = (self.query, self.key, self.value)
+    # One product of matrices takes less time than three.
+    found = blocks.folded(
+      x,
+      tf.concat([layer.w for layer in layers], 1),
+      tf.concat([layer.b for layer in layers], 0),
+      (self.affine,),
     )
-    products = query[:, :, None] * key[:, None]  # [N, S, S, H]
-    scores = tf.matmul(tf.reshape(products, [-1, size]), self._to_heads)
-    scores = tf.reshape(scores, [-1, num_tokens, num_tokens, config.NUM_HEADS])
-    weights = tf.nn.softmax(self._size_of_head**-0.5 * scores, 2)
-    value = tf.reshape(
-      value, [-1, 1, num_tokens, config.NUM_HEADS, self._size_of_head]
+    query, key, value = tf.split(
+      tf.reshape(found, [-1, num_tokens, 3 * config.NUM_HEADS, size_of_head]),
+      3,
+      2,
     )
-    found = tf.reduce_sum(weights[..., None] * value, 2)
+    found = attend(size_of_head**-0.5 * query, key, value)
     found = self.out(tf.reshape(found, [-1, size]), ())
     return tokens + tf.reshape(found, [-1, num_tokens, size])
 

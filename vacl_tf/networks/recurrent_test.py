@@ -218,6 +218,29 @@ class OracleTest(_Case):
     self.assertGreater(np.std(first[1]), 0.1)
 
 
+class AttendTest(tf.test.TestCase):
+  def test_found_and_gradients_are_those_of_automatic_differentiation(self):
+    rng = np.random.default_rng(6)
+    inputs = [tf.constant(rng.normal(size=[3, 5, 4, 2])) for _ in range(3)]
+    dy = rng.normal(size=[3, 5, 4, 2])
+
+    def literally(query, key, value):
+      scores = tf.einsum('nshd,nthd->nhst', query, key)
+      return tf.einsum('nhst,nthd->nshd', tf.nn.softmax(scores), value)
+
+    found, expected = [], []
+    for attend, results in (
+      (recurrent.attend, found),
+      (literally, expected),
+    ):
+      with tf.GradientTape() as tape:
+        tape.watch(inputs)
+        y = attend(*inputs)
+      results += [y, *tape.gradient(y, inputs, output_gradients=dy)]
+    for one, other in zip(found, expected, strict=True):
+      self.assertAllClose(one, other, rtol=1e-12, atol=1e-12)
+
+
 class TokensTest(_Case):
   @parameterized.parameters('agents', 'boxes')
   def test_entities_of_a_kind_are_alike(self, kind):
