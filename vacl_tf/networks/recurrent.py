@@ -33,7 +33,7 @@ def attend(
   down. The gradient that is found by itself writes them.
 
   Args:
-    query: [N, S, heads, H] of S tokens that ask.
+    query: [N, S, heads, H] of S tokens that ask, H units of each head.
     key: [N, S, heads, H] of those that are looked at.
     value: likewise.
 
