@@ -94,9 +94,11 @@ def _load_path(cfg: config.Config) -> 'tuple[base.World, ...]':
   if world.name not in NAMES:
     raise ValueError(config.unknown('env', world.name, NAMES))
   path = config.entity_counts(cfg)
-  counts = [_agents_and_boxes(world.name, count) for count in path]
+  *before, last = (_agents_and_boxes(world.name, count) for count in path)
+  # First what was asked for: the way there may be the preset's.
+  env = loaded(*last)
   try:
-    return tuple(loaded(*count) for count in counts)
+    return (*(loaded(*count) for count in before), env)
   except ValueError as error:
     raise ValueError(f'entity_counts={text}: {error}') from error
 

@@ -133,11 +133,15 @@ class BadInputTest(parameterized.TestCase):
     ),
     (
       ['--num_agents=200'],
-      'entity_counts=4,.*,200: num_agents=128 is not possible',
+      '^error: num_agents=200 is not possible in simple_spread; allowed: 2 to',
     ),
     (
       ['--env=lock_and_return', '--num_agents=16'],
-      'entity_counts=2x2,.*,16x16: num_agents=16 with num_boxes=2',
+      '^error: num_agents=16 with num_boxes=16',
+    ),
+    (
+      ['--entity_counts=1,4'],
+      '^error: entity_counts=1,4: num_agents=1 is not possible',
     ),
     (
       ['--env=lock_and_return', '--entity_counts=2x2x2,4x4x4'],

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws curves: python -m vacl_tf.launch.plot --run_dirs=A,B --output=FILE.png.
 
-Runs that differ in nothing but the seed are one curve. FILE_curriculum.png
-shows how the sets of tasks grew in the first run that has them.
+Runs that differ in nothing but the seed are one curve; a run alone has its
+success rate besides, dotted. FILE_curriculum.png shows how the sets of tasks
+grew in the first run that has them.
 """
 
 import pathlib
@@ -76,14 +77,6 @@ AUTHORS = {
     (20, 0.925, _UNKNOWN),
     (35, 0.975, _UNKNOWN),
   ),
-}
-
-# What tells groups apart, if these do; the paper preset changes many others.
-_TELLING = {
-  'environment.name': '{}',
-  'environment.num_agents': 'n = {}',
-  'preset': '{} preset',
-  'curriculum.name': '{}',
 }
 
 
@@ -164,15 +157,15 @@ def label_groups(groups: list[Group]) -> tuple[list[str], str]:
   """Returns what tells each group apart, and what they have in common."""
   configs = [group.config for group in groups]
   varying = _varying(configs)
-  chosen = [name for name in _TELLING if name in varying]
-  shared = [name for name in _TELLING if name not in chosen]
+  chosen = [name for name in records.TELLING if name in varying]
+  shared = [name for name in records.TELLING if name not in chosen]
   for config in configs:
     alike = [x for x in configs if all(x[k] == config[k] for k in chosen)]
     chosen += [k for k in _varying(alike) if k not in chosen]
   if not chosen:
     chosen = [shared.pop()]
-  labels = [_describe(config, chosen) for config in configs]
-  return labels, _describe(configs[0], shared)
+  labels = [records.describe(config, chosen) for config in configs]
+  return labels, records.describe(configs[0], shared)
 
 
 def _varying(configs: list[dict[str, Any]]) -> list[str]:
@@ -182,12 +175,6 @@ def _varying(configs: list[dict[str, Any]]) -> list[str]:
     for name, value in first.items()
     if name != 'seed' and any(other[name] != value for other in others)
   ]
-
-
-def _describe(config: dict[str, Any], names: list[str]) -> str:
-  return ', '.join(
-    _TELLING.get(name, name + ' = {}').format(config[name]) for name in names
-  )
 
 
 def _draw_curves(groups: list[Group], output: pathlib.Path) -> None:
@@ -202,6 +189,8 @@ def _draw_curves(groups: list[Group], output: pathlib.Path) -> None:
       colour = _COLOURS[index % len(_COLOURS)]
       _draw_group(left, group, 'env_steps', 1e6, colour, label)
       _draw_group(right, group, 'wall_seconds', 60.0, colour, None)
+    if len(groups) == len(groups[0].runs) == 1:
+      _draw_success(left, right, groups[0].runs[0])
     left.set_xlim(0.0, 1.03 * _draw_authors(left, groups))
     right.set_xlim(0.0)
     left.set_ylim(0.0, 1.02)
@@ -248,6 +237,19 @@ def _draw_group(
   low, high = values.min(0), values.max(0)
   axis.fill_between(grid, low, high, color=colour, alpha=0.18, lw=0.0)
   axis.plot(grid, values.mean(0), color=colour, lw=2.2, label=label)
+
+
+def _draw_success(
+  left: 'axes.Axes', right: 'axes.Axes', run: records.Record
+) -> None:
+  """Draws the share of tasks in which all agents succeed, of a run alone."""
+  if 'success' not in run.columns:
+    return
+  success = run.evaluated('success')
+  style = {'color': _COLOURS[0], 'ls': ':', 'lw': 1.5}
+  label = 'success rate: tasks that are solved as a whole'
+  left.plot(run.evaluated('env_steps') / 1e6, success, label=label, **style)
+  right.plot(run.evaluated('wall_seconds') / 60.0, success, **style)
 
 
 def _draw_authors(axis: 'axes.Axes', groups: list[Group]) -> float:

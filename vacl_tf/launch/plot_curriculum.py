@@ -149,12 +149,8 @@ def draw(run: records.Record, output: pathlib.Path) -> None:
     _draw_history(parts[0], run, layout, target)
     if has_rooms:
       _draw_rooms(parts[1], run, snapshots, layout, target)
-    name = run.config['environment.name']
-    picture.suptitle(
-      f'{name}, n = {run.config["environment.num_agents"]}, '
-      f'{run.config["preset"]} preset, {run.config["curriculum.name"]}, '
-      f'seed {run.config["seed"]}'
-    )
+    what = records.describe(run.config, records.TELLING)
+    picture.suptitle(f'{what}, seed {run.config["seed"]}')
     picture.savefig(output, dpi=100)
 
 

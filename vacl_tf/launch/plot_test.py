@@ -107,6 +107,32 @@ class PlotTest(parameterized.TestCase):
     title = self.drawn[0].get_suptitle()
     self.assertEqual(title, 'simple_spread, n = 4, default preset')
 
+  def test_a_run_alone_has_its_success_rate_besides(self):
+    run = _write_run(self.root / 'run', env='lock_and_return', num_agents=4)
+    with (run / 'metrics.csv').open() as file:
+      rows = list(csv.DictReader(file))
+    with (run / 'metrics.csv').open('w', newline='') as file:
+      writer = csv.DictWriter(file, [*rows[0], 'success'])
+      writer.writeheader()
+      for row in rows:
+        half = row['coverage'] and float(row['coverage']) / 2
+        writer.writerow(row | {'success': half})
+    plot.plot([run], self.output)
+    for panel in (0, 1):
+      coverage, success = self._curves(panel)
+      np.testing.assert_allclose(success, coverage * [1.0, 0.5])
+    self.assertIn('success rate', self._legend()[1])
+    titles = [picture.get_suptitle() for picture in self.drawn]
+    self.assertEqual(
+      titles,
+      [
+        'lock_and_return, n = 4, 4 boxes, default preset',
+        'lock_and_return, n = 4, 4 boxes, default preset, vacl, seed 0',
+      ],
+    )
+    plot.plot([run, _write_run(self.root / 'other', seed=1)], self.output)
+    self.assertLen(self._legend(0), 2)
+
   def test_seeds_are_averaged_where_all_have_run(self):
     long = _write_run(self.root / 'a', seed=0)
     short = _write_run(self.root / 'b', seed=1, num_iterations=20)

@@ -7,6 +7,7 @@ import dataclasses
 import json
 import pathlib
 import zipfile
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,15 @@ from vacl_tf.launch import command_line
 
 _NEEDED = ('iteration', 'env_steps', 'wall_seconds', 'coverage')
 _OF_SETS = ('active_tasks', 'solved_tasks', 'newly_solved', 'solved_spread')
+
+# What tells runs apart, if these do; the paper preset changes many others.
+TELLING = {
+  'environment.name': '{}',
+  'environment.num_agents': 'n = {}',
+  'environment.num_boxes': '{} boxes',
+  'preset': '{} preset',
+  'curriculum.name': '{}',
+}
 
 Snapshot = dict[str, np.ndarray]
 
@@ -64,6 +74,15 @@ def read(path: pathlib.Path) -> Record:
       f'{path} has no evaluation yet; wait until metrics.csv has a coverage'
     )
   return record
+
+
+def describe(leaves: dict[str, Any], names: Iterable[str]) -> str:
+  """Returns the named leaves of a config in words; boxes only if there are."""
+  return ', '.join(
+    TELLING.get(name, name + ' = {}').format(leaves[name])
+    for name in names
+    if leaves[name] or name != 'environment.num_boxes'
+  )
 
 
 def read_snapshots(path: pathlib.Path) -> dict[int, Snapshot]:
