@@ -11,6 +11,8 @@ The numbers are those of the plain block; the passes over memory are fewer,
 and on a CPU an update takes about half the time (docs/architecture.md).
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import sonnet as snt
 import tensorflow as tf
@@ -31,7 +33,7 @@ def orthogonal(
 
 
 @tf.custom_gradient
-def standardize(x: tf.Tensor) -> tuple[tf.Tensor, callable]:
+def standardize(x: tf.Tensor) -> tuple[tf.Tensor, Callable]:
   """Returns x [N, H] with mean 0 and variance 1 in each row.
 
   Row means are taken as products with a constant vector: a matrix-vector

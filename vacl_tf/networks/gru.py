@@ -17,6 +17,7 @@ at once. On a CPU this takes about half the time of automatic differentiation,
 and what is kept for the backward pass is dropped where no gradient is taken.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -108,7 +109,7 @@ def _step(
 @tf.custom_gradient
 def _unroll(
   x: tf.Tensor, state: tf.Tensor, weights: _Weights
-) -> tuple[tf.Tensor, callable]:
+) -> tuple[tf.Tensor, Callable]:
   """Returns the states [L, N, H] after inputs x [L, N, F].
 
   The input products are made step by step too. To read them from one big

@@ -18,7 +18,7 @@ def keys(seed: int | Sequence[int] | np.ndarray, num: int) -> np.ndarray:
   """Returns uint64 [num]: keys of worlds, the first ones alike for any num.
 
   Args:
-    seed: one or several integers of at most 64 bits, which may be negative.
+    seed: one or several integers from -2**63 to 2**63 - 1.
     num: of worlds.
   """
   numbers = np.atleast_1d(np.asarray(seed, np.int64)).astype(np.uint64)

@@ -189,12 +189,14 @@ class MotionTest(parameterized.TestCase):
     (0.18, 0.8), (0.36, 2.6), (0.54, 4.4), (0.72, 6.1), (0.9, 7.9)
   )
   def test_speed_on_the_floor(self, control, speed):
+    """Driving force less friction, 10 N, by damping; and as in the sheet."""
     for motor in (0, 1):
       world = _World(*_LOCK_AND_RETURN)
       world.control[0, motor] = control
       path = world.play(18)[:, 0, motor]
-      # The speed trembles a little; this is its mean.
-      self.assertAlmostEqual((path[18] - path[8]) / 0.75, speed, delta=0.15)
+      found = (path[18] - path[8]) / 0.75
+      self.assertAlmostEqual(found, 10.0 * control - 1.0, delta=0.01)
+      self.assertAlmostEqual(found, speed, delta=0.1)
 
   def test_coasting_is_short(self):
     world = _World(*_LOCK_AND_RETURN)

@@ -3,6 +3,7 @@
 """Tests for environment: worlds in batches. `handling_test` has the rules."""
 
 import contextlib
+from unittest import mock
 
 import mujoco
 import numpy as np
@@ -63,6 +64,34 @@ class _Case(parameterized.TestCase):
         )
       for x, y in zip(one[1], other[1], strict=True):
         np.testing.assert_array_equal(x[rows], y)
+
+
+class SleepTest(parameterized.TestCase):
+  @parameterized.parameters(*_NAMES)
+  def test_worlds_are_as_if_nobody_slept(self, name):
+    compiled = entities.compile_model
+
+    def without_sleep(*args):
+      model = compiled(*args)
+      model.opt.enableflags &= ~int(mujoco.mjtEnableBit.mjENBL_SLEEP)
+      return model
+
+    ours = _worlds(name, 99)
+    with mock.patch.object(entities, 'compile_model', without_sleep):
+      awake = _worlds(name, 99)
+    pairs = zip(_play(ours, 20), _play(awake, 20), strict=True)
+    for (one, _), (other, _) in pairs:
+      # Of two that touch, little things make large ones in the end.
+      apart = np.abs(one.position - other.position).max((1, 2))
+      self.assertLess(np.median(apart), 1e-4)
+      self.assertLess(np.quantile(apart, 0.9), 1e-3)
+      is_other = np.any(one.held != other.held, 1)
+      is_other |= np.any(one.is_locked != other.is_locked, 1)
+      self.assertLess(is_other.mean(), 0.02)
+    first_thing = ours.task.cast.num_agents - ours.task.cast.num_entities
+    for worlds, low, high in ((ours, 0.5, 0.99), (awake, 0.0, 0.0)):
+      is_asleep = worlds.physics.bind('body_awake')[:, first_thing:] == 0
+      self.assertBetween(is_asleep.mean(), low, high)
 
 
 @parameterized.parameters(*_NAMES)

@@ -97,7 +97,7 @@ def shoot(
     return Film(frames, platform or 'MuJoCo')
   logging.warning(
     'MuJoCo cannot render here, so worlds are drawn from above (%s). On Debian '
-    'and Ubuntu: apt-get install libegl1, or else libosmesa6%s',
+    'and Ubuntu: apt-get install libegl1 libgl1-mesa-dri, or else libosmesa6%s',
     '; '.join(failures),
     '; and unset MUJOCO_GL' if wish else '',
   )
