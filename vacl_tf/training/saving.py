@@ -111,7 +111,10 @@ class Checkpointer:
     if names:
       # The file that a manager looks at, in the format of its text proto.
       lines = [f'model_checkpoint_path: "{names[-1]}"']
-      lines += [f'all_model_checkpoint_paths: "{name}"' for name in names]
+      for name in names:
+        # Without a time above 0 the manager would never remove it.
+        lines += [f'all_model_checkpoint_paths: "{name}"']
+        lines += ['all_model_checkpoint_timestamps: 1.0']
       write_text(self._directory / 'checkpoint', '\n'.join(lines) + '\n')
     self._manager = tf.train.CheckpointManager(
       self._checkpoint, str(self._directory), self._max_to_keep

@@ -56,6 +56,13 @@ class CheckpointerTest(tf.test.TestCase):
     self.assertEqual(counter.value, 5)
     self.assertLen(list(self.directory.glob('ckpt-*.index')), 3)
 
+  def test_old_ones_go_after_a_restart_too(self):
+    self._save(1, 2, 3)
+    self._save(4, 5)
+    self._save(6)
+    kept = sorted(path.name for path in self.directory.glob('ckpt-*.index'))
+    self.assertEqual(kept, [f'ckpt-{number}.index' for number in (4, 5, 6)])
+
   def test_a_lost_state_file_loses_nothing(self):
     self._save(1, 2)
     (self.directory / 'checkpoint').unlink()
