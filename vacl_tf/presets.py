@@ -119,7 +119,7 @@ _DEFAULT_FOR: dict[str, dict[str, Any]] = {
     # value of training tasks is 0.63 at 1.3 M steps instead of 0.35, as much
     # as where birthplaces are seen (one seed each).
     'ppo.recall_cost': 0.1,
-    # With a constant rate coverage goes up and down between 0.63 and 0.87 from
+    # With a constant rate coverage goes up and down between 0.55 and 0.91 from
     # 5 to 10 M steps; with a rate that falls from 10 M on it is 0.94 or more
     # from 16 M on (one seed).
     'ppo.annealed_after': 10_000_000,
