@@ -66,9 +66,10 @@ class PresetsTest(parameterized.TestCase):
       env='lock_and_return', num_agents=num_agents, num_boxes=num_boxes
     )
     is_large = num_agents + num_boxes > 4
-    self.assertEqual(cfg.ppo.annealing_power, 1.0 if is_large else 3.0)
+    steps = presets.run_length(cfg).num_env_steps
     self.assertEqual(
-      presets.run_length(cfg).num_env_steps, 40e6 if is_large else 20e6
+      (cfg.ppo.annealed_after, steps),
+      (12e6, 40e6) if is_large else (10e6, 20e6),
     )
 
   @parameterized.parameters(*_ALL)
