@@ -164,7 +164,7 @@ _DEFAULT_ABOVE: dict[str, tuple[int, dict[str, Any]]] = {
     {
       # Two and two have 0.8 at 7 M steps with a constant rate. With T / t of it
       # from T = 5 M on four and four had 0.78 to 0.89 from 15 to 18.7 M; with
-      # (T / t)^3 as here from there on 0.91 to 0.95 from 21.4 to 22.9 M (one
+      # (T / t)^3 as here from there on 0.90 to 0.95 from 21.4 to 23.8 M (one
       # seed).
       'ppo.annealed_after': 12_000_000,
       # At once, as four agents with two boxes have 0.5 to 0.6 with what two
