@@ -130,8 +130,10 @@ class PlotTest(parameterized.TestCase):
         'lock_and_return, n = 4, 4 boxes, default preset, vacl, seed 0',
       ],
     )
+    self.drawn.clear()
     plot.plot([run, _write_run(self.root / 'other', seed=1)], self.output)
-    self.assertLen(self._legend(0), 2)
+    self.assertLen(self._legend(), 3)
+    self.assertNotIn('success', ' '.join(self._legend()))
 
   def test_seeds_are_averaged_where_all_have_run(self):
     long = _write_run(self.root / 'a', seed=0)
