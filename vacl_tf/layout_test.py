@@ -50,6 +50,7 @@ _MAY_IMPORT = {
     'networks',
     'learning',
     'training',
+    'statistics',
   ),
   'testing': (
     'environments.base',
@@ -64,7 +65,7 @@ _MODULE_MAY_IMPORT = {
 }
 # By package: what its tests may import too, to try the real thing.
 _TESTS_MAY_IMPORT = {
-  '': ('presets',),
+  '': ('presets', 'statistics'),
   'learning': ('networks',),
   'networks': ('environments',),
   'testing': ('curriculum', 'presets', 'training'),
@@ -74,6 +75,7 @@ _TESTS_MAY_IMPORT = {
 _MAY_ONLY_IMPORT = {
   'config': (),
   'presets': ('vacl_tf.config',),
+  'statistics': ('numpy',),
   'types': ('tensorflow',),
 }
 

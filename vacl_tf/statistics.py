@@ -1,0 +1,128 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Scores of runs and what is told of several of them.
+
+Definitions are those of Agarwal et al., Deep Reinforcement Learning at the Edge
+of the Statistical Precipice (NeurIPS 2021). Scores come as `groups`: one array
+a task, one number a run, of which each task may have its own number.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+WINDOW = 3  # Evaluations whose mean counts.
+_NUM_DRAWS = 50_000
+_PERCENTILES = (2.5, 97.5)
+
+# One array a task [..., runs]; what stands before the runs is kept.
+Groups = Sequence[np.ndarray]
+
+
+class Interval(NamedTuple):
+  """A number with its 95 % interval; NaN where a single run gives none."""
+
+  value: float
+  low: float
+  high: float
+
+
+def area(steps: np.ndarray, values: np.ndarray, budget: float) -> float:
+  """Returns the mean of a curve over a budget, by the trapezoid rule.
+
+  Before its first and after its last point the curve is constant.
+
+  Args:
+    steps: [N] growing; what lies beyond the budget is cut off.
+    values: [N].
+    budget: of steps, from 0.
+  """
+  inside = steps[(steps > 0) & (steps < budget)]
+  grid = np.concatenate([[0.0], inside, [budget]])
+  return float(np.trapezoid(np.interp(grid, steps, values), grid) / budget)
+
+
+def steps_to(
+  steps: np.ndarray, values: np.ndarray, level: float
+) -> float | None:
+  """Returns when a level is reached for good, or None if it is not.
+
+  That is the first point from which on the mean of the latest three is never
+  below the level.
+  """
+  if len(values) < WINDOW:
+    return None
+  means = np.lib.stride_tricks.sliding_window_view(values, WINDOW).mean(-1)
+  # A mean of equal float32s may be a hair smaller than each.
+  is_below = means < level - 1e-9
+  first = len(means) - int(is_below[::-1].argmax()) if is_below.any() else 0
+  return float(steps[first + WINDOW - 1]) if first < len(means) else None
+
+
+def is_at_chance(
+  steps: np.ndarray, values: np.ndarray, budget: float, chance: float
+) -> bool:
+  """Returns whether a curve is below chance at half of a budget.
+
+  It is if it has come so far, and the mean of its last three points until then
+  is below chance.
+  """
+  early = values[steps <= budget / 2]
+  if not len(steps) or steps[-1] < budget / 2 or len(early) < WINDOW:
+    return False
+  return bool(early[-WINDOW:].mean() < chance)
+
+
+def mean(groups: Groups) -> np.ndarray:
+  """Returns the mean over tasks of the mean over runs."""
+  return np.mean([group.mean(-1) for group in groups], axis=0)
+
+
+def interquartile_mean(groups: Groups) -> np.ndarray:
+  """Returns the mean of all scores but the lowest and the highest quarter."""
+  scores = np.sort(np.concatenate(groups, axis=-1), axis=-1)
+  count = scores.shape[-1]
+  cut = count // 4
+  return scores[..., cut : count - cut].mean(-1)
+
+
+def probability_of_improvement(ours: Groups, theirs: Groups) -> np.ndarray:
+  """Returns how likely a run of ours is better than one of theirs.
+
+  A tie counts half; the mean over tasks, which are the same for both.
+  """
+  found = []
+  for our, their in zip(ours, theirs, strict=True):
+    one, other = our[..., :, None], their[..., None, :]
+    wins = (one > other) + 0.5 * (one == other)
+    found.append(wins.mean((-2, -1)))
+  return np.mean(found, axis=0)
+
+
+def bootstrap(
+  statistic: Callable[..., np.ndarray],
+  *samples: Groups,
+  num_draws: int = _NUM_DRAWS,
+  seed: int = 0,
+) -> Interval:
+  """Returns a statistic with its interval by the stratified bootstrap.
+
+  Args:
+    statistic: of samples; works along the last axis of each group.
+    *samples: each has its groups, of which runs are drawn anew, apart from all
+      others and as many as there are.
+    num_draws: how often.
+    seed: of the draws; the same scores have the same interval always.
+  """
+  samples = [[np.asarray(x, float) for x in groups] for groups in samples]
+  value = float(statistic(*samples))
+  if all(len(group) < 2 for groups in samples for group in groups):
+    return Interval(value, np.nan, np.nan)
+  rng = np.random.default_rng(seed)
+  drawn = [
+    [x[rng.integers(len(x), size=(num_draws, len(x)))] for x in groups]
+    for groups in samples
+  ]
+  low, high = np.percentile(statistic(*drawn), _PERCENTILES)
+  return Interval(value, float(low), float(high))
