@@ -51,6 +51,7 @@ _MAY_IMPORT = {
     'learning',
     'training',
     'statistics',
+    'studies',
   ),
   'testing': (
     'environments.base',
@@ -65,7 +66,7 @@ _MODULE_MAY_IMPORT = {
 }
 # By package: what its tests may import too, to try the real thing.
 _TESTS_MAY_IMPORT = {
-  '': ('presets', 'statistics'),
+  '': ('presets', 'statistics', 'studies'),
   'learning': ('networks',),
   'networks': ('environments',),
   'testing': ('curriculum', 'presets', 'training'),
@@ -76,6 +77,7 @@ _MAY_ONLY_IMPORT = {
   'config': (),
   'presets': ('vacl_tf.config',),
   'statistics': ('numpy',),
+  'studies': ('vacl_tf.config',),
   'types': ('tensorflow',),
 }
 

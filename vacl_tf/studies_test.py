@@ -1,0 +1,188 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Tests for studies."""
+
+import itertools
+
+from absl.testing import absltest
+from absl.testing import parameterized
+
+from vacl_tf import bounds
+from vacl_tf import config
+from vacl_tf import presets
+from vacl_tf import studies
+
+_FACTORIAL = studies.STUDIES['factorial']
+_SEEDS = (100, 101)
+
+
+def _config(run):
+  """Returns the config that launch.main would make of a run's flags."""
+  values = dict(flag.removeprefix('--').split('=') for flag in run.flags)
+  cfg = presets.make(
+    env=values.pop('env'),
+    num_agents=int(values.pop('num_agents', 0)) or None,
+    curriculum=values.pop('curriculum', None),
+    seed=int(values.pop('seed')),
+  )
+  assert int(values.pop('num_env_steps')) == run.task.num_env_steps
+  known = config.leaves(cfg)
+  given = {name.removeprefix('config.'): x for name, x in values.items()}
+  return config.replace(
+    cfg, {name: type(known[name])(value) for name, value in given.items()}
+  )
+
+
+class StudiesTest(parameterized.TestCase):
+  @parameterized.parameters(*studies.STUDIES)
+  def test_all_runs_are_possible_and_differ(self, name):
+    runs = studies.list_runs(studies.find(name), _SEEDS)
+    self.assertLen({run.name for run in runs}, len(runs))
+    configs = [_config(run) for run in runs]
+    for cfg in configs:
+      bounds.check(cfg)
+    for (run, cfg), (other, theirs) in itertools.combinations(
+      zip(runs, configs, strict=True), 2
+    ):
+      self.assertNotEqual(cfg, theirs, f'{run.name} is {other.name}')
+
+  @parameterized.parameters(*_FACTORIAL.tasks)
+  def test_paper_is_the_curriculum_of_that_preset(self, *task):
+    run = studies.Run(studies.Task(*task), 'vacl_paper', 100)
+    cfg = _config(run)
+    name, count = cfg.environment.name, cfg.environment.num_agents
+    paper = presets.make(env=name, num_agents=count, preset='paper')
+    self.assertEqual(cfg.curriculum, paper.curriculum)
+    # And nothing but the curriculum.
+    ours = _config(run._replace(method=studies.BASELINE))
+    differing = config.differences(ours, cfg)
+    self.assertTrue(all(x.startswith('curriculum.') for x in differing))
+
+  def test_one_thing_is_left_out_at_a_time(self):
+    task = _FACTORIAL.tasks[0]
+    ours = _config(studies.Run(task, studies.BASELINE, 100))
+    for method, want in {
+      'uniform': 'curriculum.name: vacl -> uniform',
+      'no_frame': 'network.frame: own -> room',
+      'one_hop': 'network.num_hops: 2 -> 1',
+      'all_noisy': 'curriculum.noisy_share: 0.25 -> 1.0',
+      'gradient_norm_20': 'ppo.max_gradient_norm: 1.0 -> 20.0',
+      'with_decay': 'ppo.annealed_after: 0 -> 2000000',
+    }.items():
+      theirs = _config(studies.Run(task, method, 100))
+      self.assertEqual(config.differences(ours, theirs), [want])
+
+  def test_runs_of_the_factorial_study(self):
+    runs = studies.list_runs(_FACTORIAL, _SEEDS)
+    # Two tasks with 8 methods, one with 3 and one with 4.
+    self.assertLen(runs, len(_SEEDS) * (2 * 8 + 3 + 4))
+    self.assertEqual(
+      [run.name for run in runs[:7]],
+      [
+        'simple_spread_n4/vacl_default/seed100',
+        'simple_spread_n4/vacl_paper/seed100',
+        'simple_spread_n4/uniform/seed100',
+        'push_ball_n2/vacl_default/seed100',
+        'push_ball_n2/vacl_paper/seed100',
+        'push_ball_n2/uniform/seed100',
+        'simple_spread_n4/vacl_default/seed101',
+      ],
+    )
+    first = (
+      '--env=simple_spread',
+      '--num_agents=4',
+      '--num_env_steps=3000000',
+      '--config.ppo.annealed_after=0',
+      '--seed=100',
+    )
+    self.assertEqual(runs[0].flags, first)
+    # In each stage the cheap tasks come first.
+    for stage in _FACTORIAL.stages:
+      minutes = [task.core_minutes for task, _ in stage]
+      self.assertEqual(minutes, sorted(minutes))
+
+  def test_selection_keeps_the_order(self):
+    runs = studies.list_runs(
+      _FACTORIAL, (7, 5), ['push_ball_n2'], ['uniform', 'no_frame']
+    )
+    self.assertEqual(
+      [run.name for run in runs],
+      [
+        f'push_ball_n2/{method}/seed{seed}'
+        for method in ('uniform', 'no_frame')
+        for seed in (7, 5)
+      ],
+    )
+
+  @parameterized.parameters(
+    (['simple_spread_n8'], [], 'did you mean simple_spread_n4'),
+    ([], ['unifrom'], 'did you mean uniform'),
+    (['speaker_listener'], ['one_hop'], 'no run with these'),
+  )
+  def test_unknown_selection(self, tasks, methods, message):
+    with self.assertRaisesRegex(ValueError, message):
+      studies.list_runs(_FACTORIAL, _SEEDS, tasks, methods)
+
+  def test_unknown_study(self):
+    with self.assertRaisesRegex(ValueError, 'did you mean factorial'):
+      studies.find('factorail')
+    with self.assertRaisesRegex(ValueError, 'allowed: factorial, trial'):
+      studies.find(None)
+
+
+class ParseTest(parameterized.TestCase):
+  @parameterized.parameters(
+    ('100', (100,)),
+    ('100-103', (100, 101, 102, 103)),
+    ('104,100-101,100', (104, 100, 101)),
+  )
+  def test_seeds(self, text, want):
+    self.assertEqual(studies.parse_seeds(text), want)
+
+  @parameterized.parameters(
+    ('3-1', 'runs backwards'),
+    ('a', 'not a list of seeds'),
+    ('', 'not a list of seeds'),
+    ('100,', 'not a list of seeds'),
+    ('-100', 'not a list of seeds'),
+    ('0-4', 'one below 100'),
+    ('100-99999999999', 'too many'),
+  )
+  def test_bad_seeds(self, text, message):
+    with self.assertRaisesRegex(ValueError, message):
+      studies.parse_seeds(text)
+
+  @parameterized.parameters(('1/1', (1, 1)), ('4/4', (4, 4)))
+  def test_shard(self, text, want):
+    self.assertEqual(studies.parse_shard(text), want)
+
+  @parameterized.parameters(
+    ('5/4', 'allowed: 1/4 to 4/4'),
+    ('0/4', 'allowed'),
+    ('1/0', 'allowed: 1/1 to 1/1'),
+    ('1', 'like 1/4'),
+    ('a/b', 'like 1/4'),
+  )
+  def test_bad_shard(self, text, message):
+    with self.assertRaisesRegex(ValueError, message):
+      studies.parse_shard(text)
+
+  @parameterized.parameters(1, 2, 3, 4, 7, 100)
+  def test_shards_are_a_partition(self, count):
+    runs = studies.list_runs(_FACTORIAL, _SEEDS)
+    parts = [studies.take_shard(runs, i + 1, count) for i in range(count)]
+    self.assertCountEqual([run for part in parts for run in part], runs)
+    sizes = [len(part) for part in parts]
+    self.assertLessEqual(max(sizes) - min(sizes), 1)
+    for part in parts:
+      self.assertEqual(part, sorted(part, key=runs.index))
+
+  def test_a_shard_is_not_one_method(self):
+    runs = studies.list_runs(_FACTORIAL, range(100, 106))[: 6 * 6]
+    for index in (1, 2, 3):
+      part = studies.take_shard(runs, index, 3)
+      self.assertLen({run.method for run in part}, 3)
+
+
+if __name__ == '__main__':
+  absltest.main()
