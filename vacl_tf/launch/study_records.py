@@ -1,0 +1,163 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""How far the runs of a study are, read from their folders alone."""
+
+import dataclasses
+import json
+import math
+import pathlib
+import re
+from typing import Any
+
+import numpy as np
+
+from vacl_tf import statistics
+from vacl_tf import studies
+from vacl_tf.launch import command_line
+from vacl_tf.launch import records
+
+EVALUATION, LOG = 'evaluation.json', 'train.log'
+
+# How a run ended.
+BUDGET, CHANCE, DIVERGED = 'budget', 'chance', 'diverged'
+EARLY = 'early'  # By hand: it was evaluated, and nobody knows why so soon.
+
+_DIVERGED_LINE = re.compile(r'error: .* is (nan|-?inf) at iteration \d+')
+_TAIL_BYTES = 4096
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class State:
+  """What a run has come to.
+
+  Attributes:
+    run: which one.
+    path: its folder.
+    steps: [N] environment steps of its evaluations.
+    coverage: [N] of these.
+    success: [N] of these, NaN where an older run did not measure it.
+    seconds: [N] of wall time until then.
+    env_steps: played in all.
+    wall_seconds: that it took.
+    evaluation: whole content of evaluation.json, None if there is no valid one.
+    revision: of the source that trained it.
+    is_diverged: whether training broke down.
+    trouble: why its metrics can't be read, empty if they can.
+  """
+
+  run: studies.Run
+  path: pathlib.Path
+  steps: np.ndarray
+  coverage: np.ndarray
+  success: np.ndarray
+  seconds: np.ndarray
+  env_steps: int
+  wall_seconds: float
+  evaluation: dict[str, Any] | None
+  revision: str
+  is_diverged: bool
+  trouble: str
+
+  @property
+  def is_complete(self) -> bool:
+    """Whether nothing is left to do."""
+    return self.evaluation is not None or self.is_diverged
+
+  @property
+  def is_trained(self) -> bool:
+    """Whether it has played its whole budget."""
+    return self.env_steps >= self.run.task.num_env_steps
+
+  @property
+  def is_at_chance(self) -> bool:
+    """Whether it has to end at half of its budget."""
+    task = self.run.task
+    return statistics.is_at_chance(
+      self.steps, self.coverage, task.num_env_steps, task.chance
+    )
+
+  @property
+  def ended(self) -> str:
+    """How it ended; empty while it has not."""
+    if not self.is_complete:
+      return ''
+    if self.is_diverged:
+      return DIVERGED
+    if self.is_trained:
+      return BUDGET
+    return CHANCE if self.is_at_chance else EARLY
+
+
+def read(run: studies.Run, folder: pathlib.Path) -> State:
+  """Reads a run's folder, which may be missing or in work.
+
+  Args:
+    run: which one.
+    folder: of the study.
+  """
+  path = folder / run.name
+  columns, trouble = {}, ''
+  try:
+    record = records.read(path)
+    for name in ('env_steps', 'coverage', 'success', 'wall_seconds'):
+      if name in record.columns:
+        columns[name] = record.evaluated(name)
+    last = {name: column[-1] for name, column in record.columns.items()}
+  except command_line.UsageError as error:
+    last, trouble = {}, str(error)
+  evaluation = read_evaluation(path / EVALUATION)
+  log_line = last_log_line(path) if evaluation is None else ''
+  coverage = columns.get('coverage', np.zeros(0))
+  return State(
+    run=run,
+    path=path,
+    steps=columns.get('env_steps', np.zeros(0)),
+    coverage=coverage,
+    success=columns.get('success', np.full(len(coverage), math.nan)),
+    seconds=columns.get('wall_seconds', np.zeros(0)),
+    env_steps=int(last.get('env_steps', 0)),
+    wall_seconds=float(last.get('wall_seconds', 0.0)),
+    evaluation=evaluation,
+    revision=_read_revision(path / 'config.json'),
+    is_diverged=bool(_DIVERGED_LINE.match(log_line)),
+    trouble=trouble,
+  )
+
+
+def read_evaluation(path: pathlib.Path) -> dict[str, Any] | None:
+  """Returns what `launch.evaluate --json` printed, None if it is not valid.
+
+  It is if it was made by the protocol's flags and has all that is reported.
+  """
+  try:
+    found = json.loads(path.read_text())
+    numbers = [
+      float(found[name][key])
+      for name in ('coverage', 'success')
+      for key in ('mean', 'low', 'high')
+    ]
+    made = (found['num_tasks'], found['seed'], found['policy'])
+  except (OSError, ValueError, KeyError, TypeError):
+    return None
+  wanted = (studies.EVALUATION_TASKS, studies.EVALUATION_SEED, 'greedy')
+  is_valid = made == wanted and all(map(math.isfinite, numbers))
+  return found if is_valid else None
+
+
+def last_log_line(path: pathlib.Path) -> str:
+  """Returns the last line that a run's trainer or evaluator has left."""
+  try:
+    with (path / LOG).open('rb') as file:
+      file.seek(0, 2)
+      file.seek(max(file.tell() - _TAIL_BYTES, 0))
+      lines = file.read().decode(errors='replace').split('\n')
+  except OSError:
+    return ''
+  return next((x.strip() for x in reversed(lines) if x.strip()), '')
+
+
+def _read_revision(path: pathlib.Path) -> str:
+  try:
+    return str(json.loads(path.read_text())['git_revision'])
+  except (OSError, ValueError, KeyError, TypeError):
+    return 'unknown'

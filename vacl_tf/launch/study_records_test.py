@@ -1,0 +1,134 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Tests for study_records: what a folder says of a run."""
+
+import json
+import math
+import pathlib
+
+import numpy as np
+from absl.testing import absltest
+from absl.testing import parameterized
+
+from vacl_tf import studies
+from vacl_tf.launch import study_records
+
+_TASK = studies.Task('room', (), 100, 0.1, 1.0)
+_RUN = studies.Run(_TASK, 'uniform', 100)
+_ESTIMATE = {'mean': 0.5, 'low': 0.4, 'high': 0.6}
+_FOUND = {
+  'num_tasks': 2000,
+  'seed': 1000,
+  'policy': 'greedy',
+  'coverage': _ESTIMATE,
+  'success': _ESTIMATE,
+}
+_DIVERGED = 'error: value_loss is nan at iteration 7; the last is good\n'
+
+
+class ReadTest(parameterized.TestCase):
+  def setUp(self):
+    super().setUp()
+    self.root = pathlib.Path(self.create_tempdir().full_path)
+    self.path = self.root / 'room/uniform/seed100'
+
+  def _write(self, coverage, found=None, log=''):
+    """Writes a run that was evaluated every 10 steps, after the first."""
+    self.path.mkdir(parents=True)
+    (self.path / 'config.json').write_text(
+      json.dumps({'config': {}, 'git_revision': 'abc'})
+    )
+    rows = ['iteration,env_steps,wall_seconds,coverage,success', '1,1,3,,']
+    for i, value in enumerate(coverage, start=1):
+      rows.append(f'{2 * i},{10 * i},{5 * i},{value},{value / 2}')
+      rows.append(f'{2 * i + 1},{10 * i + 1},{5 * i + 1},,')
+    (self.path / 'metrics.csv').write_text('\n'.join(rows) + '\n')
+    (self.path / 'train.log').write_text(log)
+    if found is not None:
+      (self.path / 'evaluation.json').write_text(found)
+
+  def _read(self):
+    return study_records.read(_RUN, self.root)
+
+  def test_nothing_yet(self):
+    state = self._read()
+    self.assertFalse(state.is_complete)
+    self.assertFalse(state.is_at_chance)
+    self.assertEqual((state.env_steps, state.wall_seconds), (0, 0.0))
+    self.assertEmpty(state.steps)
+    self.assertEqual(state.ended, '')
+
+  def test_in_work(self):
+    self._write([0.2, 0.4])
+    state = self._read()
+    np.testing.assert_array_equal(state.steps, [10, 20])
+    np.testing.assert_array_equal(state.coverage, [0.2, 0.4])
+    np.testing.assert_array_equal(state.success, [0.1, 0.2])
+    np.testing.assert_array_equal(state.seconds, [5, 10])
+    self.assertEqual((state.env_steps, state.wall_seconds), (21, 11.0))
+    self.assertEqual((state.revision, state.trouble), ('abc', ''))
+    self.assertEqual(state.ended, '')
+
+  @parameterized.parameters(
+    ([0.3] * 10, '', 'budget'),
+    ([0.0] * 10, '', 'budget'),  # It was not seen in time.
+    ([0.0] * 5, '', 'chance'),
+    ([0.3] * 5, '', 'early'),
+    ([0.3] * 4, 'error: not a divergence\n', 'early'),
+    ([0.0] * 5, _DIVERGED, 'chance'),  # Trained anew since then.
+  )
+  def test_how_it_ended(self, coverage, log, want):
+    self._write(coverage, json.dumps(_FOUND), log)
+    self.assertEqual(self._read().ended, want)
+    self.assertEqual(self._read().evaluation, _FOUND)
+
+  @parameterized.parameters(
+    (_DIVERGED, True),
+    ('warning\n' + _DIVERGED + '\n \n', True),
+    (_DIVERGED.replace('nan', '-inf'), True),
+    (_DIVERGED + 'Resuming in a folder\n', False),
+    ('note: it is nan at iteration 7\n', False),
+    ('', False),
+  )
+  def test_divergence(self, log, want):
+    self._write([0.3, 0.4], log=log)
+    state = self._read()
+    self.assertEqual(state.is_diverged, want)
+    self.assertEqual(state.ended, 'diverged' if want else '')
+
+  def test_only_the_end_of_a_long_log_is_read(self):
+    self._write([0.3], log='é' * 10_001 + '\n' + _DIVERGED)
+    self.assertTrue(self._read().is_diverged)
+
+  @parameterized.parameters(
+    '',
+    '{"num_tasks": 2000',
+    '[]',
+    'null',
+    json.dumps(_FOUND | {'num_tasks': 500}),
+    json.dumps(_FOUND | {'seed': 0}),
+    json.dumps(_FOUND | {'policy': 'stochastic'}),
+    json.dumps(_FOUND | {'success': {'mean': 1.0}}),
+    json.dumps(_FOUND | {'success': _ESTIMATE | {'low': math.nan}}),
+  )
+  def test_not_valid(self, found):
+    self._write([0.3] * 10, found)
+    self.assertIsNone(self._read().evaluation)
+    self.assertFalse(self._read().is_complete)
+
+  def test_metrics_that_cannot_be_read(self):
+    self._write([0.3] * 10, json.dumps(_FOUND))
+    (self.path / 'metrics.csv').write_text('a,b\n')
+    state = self._read()
+    self.assertTrue(state.is_complete)
+    self.assertIn('has no column', state.trouble)
+
+  def test_metrics_without_success(self):
+    self._write([0.3] * 2)
+    path = self.path / 'metrics.csv'
+    path.write_text(path.read_text().replace('success', 'other'))
+    np.testing.assert_array_equal(self._read().success, [math.nan] * 2)
+
+
+if __name__ == '__main__':
+  absltest.main()
