@@ -1,0 +1,139 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The figure of a study: coverage over environment steps, a panel a task."""
+
+import pathlib
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from vacl_tf.launch import plot_curriculum
+
+if TYPE_CHECKING:  # At run time inside functions: it is slow to import.
+  from matplotlib import axes
+  from matplotlib import figure
+
+# Okabe and Ito's colours, told apart by colour-blind eyes too, and a grey.
+_COLOURS = (
+  '#0072B2',
+  '#D55E00',
+  '#000000',
+  '#009E73',
+  '#CC79A7',
+  '#E69F00',
+  '#56B4E9',
+  '#999999',
+  '#B8AD00',  # Their yellow, darker: as it is it drowns in white.
+)
+_INK = '#555555'
+_MILLION = 1e6
+_GRID_POINTS = 400
+_COLUMNS = 2
+_PANEL = (6.4, 3.8)  # Inches.
+_LEGEND_INCHES = 0.9
+
+Curve = tuple[np.ndarray, np.ndarray]  # Steps and coverage.
+
+
+class Panel(NamedTuple):
+  """A task.
+
+  Attributes:
+    title: what it is.
+    budget: steps that are shown.
+    chance: coverage of an untrained policy.
+    curves: of each run, by method.
+  """
+
+  title: str
+  budget: int
+  chance: float
+  curves: dict[str, list[Curve]]
+
+
+def mean_curve(curves: list[Curve], budget: float) -> Curve:
+  """Returns the mean of curves; each keeps its first and its last value.
+
+  Thus the area under it is the mean of theirs, but for the width of the grid.
+  """
+  grid = np.linspace(0.0, budget, _GRID_POINTS)
+  return grid, np.mean([np.interp(grid, *curve) for curve in curves], axis=0)
+
+
+def draw(
+  panels: list[Panel], methods: list[str], title: str
+) -> 'figure.Figure':
+  """Draws every run thin and the mean of each method thick.
+
+  Args:
+    panels: at least one.
+    methods: in the order of the legend; each has its colour in all panels.
+    title: of the whole.
+  """
+  import matplotlib
+  from matplotlib import figure
+
+  num_columns = min(len(panels), _COLUMNS)
+  num_rows = -(-len(panels) // num_columns)
+  width, height = _PANEL
+  size = (width * num_columns, height * num_rows + _LEGEND_INCHES)
+  with matplotlib.rc_context(plot_curriculum.STYLE):
+    picture = figure.Figure(figsize=size, layout='constrained')
+    grid = picture.subplots(num_rows, num_columns, squeeze=False).ravel()
+    for axis, panel in zip(grid, panels, strict=False):
+      _draw_panel(axis, panel, methods)
+    for axis in grid[len(panels) :]:
+      axis.remove()
+    for axis in grid[::num_columns]:
+      axis.set_ylabel('coverage of the evaluation')
+    handles = {}
+    for axis in grid[: len(panels)]:
+      found, labels = axis.get_legend_handles_labels()
+      handles |= dict(zip(labels, found, strict=True))
+    order = [name for name in (*methods, 'chance') if name in handles]
+    picture.legend(
+      [handles[name] for name in order],
+      order,
+      loc='outside lower center',
+      ncols=min(len(order), 2 * num_columns + 1),
+    )
+    picture.suptitle(title)
+  return picture
+
+
+def save(picture: 'figure.Figure', path: pathlib.Path) -> None:
+  """Writes a figure, whole or not at all; the same figure is the same file."""
+  import matplotlib
+
+  kind = path.suffix.removeprefix('.')
+  metadata = {'Date': None} if kind == 'svg' else None
+  beside = path.with_name(path.name + '.new')
+  settings = plot_curriculum.STYLE | {'svg.hashsalt': path.stem}
+  with matplotlib.rc_context(settings):
+    picture.savefig(beside, format=kind, dpi=100, metadata=metadata)
+  beside.replace(path)
+
+
+def _draw_panel(axis: 'axes.Axes', panel: Panel, methods: list[str]) -> None:
+  for index, method in enumerate(methods):
+    curves = panel.curves.get(method, [])
+    colour = _COLOURS[index % len(_COLOURS)]
+    for steps, coverage in curves:
+      marker = 'o' if len(steps) == 1 else None
+      axis.plot(
+        steps / _MILLION,
+        coverage,
+        color=colour,
+        lw=0.6,
+        alpha=0.45,
+        marker=marker,
+        ms=3,
+      )
+    if curves:
+      grid, mean = mean_curve(curves, panel.budget)
+      axis.plot(grid / _MILLION, mean, color=colour, lw=2.2, label=method)
+  axis.axhline(panel.chance, color=_INK, ls='--', lw=1.0, label='chance')
+  axis.set_title(panel.title)
+  axis.set_xlabel('environment steps (millions)')
+  axis.set_xlim(0.0, panel.budget / _MILLION)
+  axis.set_ylim(0.0, 1.02)

@@ -1,0 +1,160 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The report of a study: its runs, curves, table and figure."""
+
+import csv
+import io
+import json
+import math
+import pathlib
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from vacl_tf import studies
+from vacl_tf.launch import command_line
+from vacl_tf.launch import study_figure
+from vacl_tf.launch import study_records
+from vacl_tf.launch import study_table
+
+FILES = ('table.md', 'runs.csv', 'curves.csv', 'figure.png', 'figure.svg')
+
+_STAMP = 'study.json'  # Says what a folder is.
+_CURVES = (
+  'task',
+  'method',
+  'seed',
+  'env_steps',
+  'wall_seconds',
+  'coverage',
+  'success',
+)
+
+
+def write(
+  study: studies.Study,
+  runs: Sequence[studies.Run],
+  folder: pathlib.Path,
+  output: pathlib.Path,
+) -> list[pathlib.Path]:
+  """Writes table.md, runs.csv, curves.csv and the figure.
+
+  Args:
+    study: which one.
+    runs: that are planned; complete ones are reported.
+    folder: of the study's runs.
+    output: folder of its report, made if need be.
+
+  Returns:
+    The files written, besides the one that says what the folder is.
+
+  Raises:
+    UsageError: no run is complete, or the folder is of another study or can't
+      be written to.
+  """
+  states = [study_records.read(run, folder) for run in _in_rows(study, runs)]
+  told = [x for x in states if study_table.is_told(x)]
+  if not told:
+    raise command_line.UsageError(
+      f'{folder} has no complete run of these {len(runs)}; run the study first'
+    )
+  scores = [study_table.score(state) for state in told]
+  # Drawn before anything is written.
+  picture = study_figure.draw(
+    _panels(told), list(study.methods), f'Study {study.name}'
+  )
+  table = study_table.render(study, states, scores)
+  try:
+    _claim(output, study)
+    _write_text(output / 'table.md', table)
+    _write_text(output / 'runs.csv', _as_csv(study_table.COLUMNS, scores))
+    _write_text(output / 'curves.csv', _as_csv(_CURVES, _curve_rows(told)))
+    for name in ('figure.png', 'figure.svg'):
+      study_figure.save(picture, output / name)
+  except OSError as error:
+    raise command_line.UsageError(
+      f'{error.filename or output} cannot be written ({error.strerror}); give '
+      'another --output'
+    ) from error
+  return [output / name for name in FILES]
+
+
+def _in_rows(
+  study: studies.Study, runs: Sequence[studies.Run]
+) -> list[studies.Run]:
+  """Returns runs by task, then by method, then by seed."""
+  tasks, methods = list(study.tasks), list(study.methods)
+  return sorted(
+    runs, key=lambda x: (tasks.index(x.task), methods.index(x.method), x.seed)
+  )
+
+
+def _claim(output: pathlib.Path, study: studies.Study) -> None:
+  """Makes the folder of a report, and refuses that of another one."""
+  path = output / _STAMP
+  ours = {'study': study.name, 'protocol': studies.PROTOCOL}
+  output.mkdir(parents=True, exist_ok=True)
+  if not path.exists():
+    if any(output.iterdir()):
+      raise command_line.UsageError(
+        f'{output} has files but no {_STAMP}: it is no report; give another '
+        '--output'
+      )
+    _write_text(path, json.dumps(ours) + '\n')
+    return
+  try:
+    found = json.loads(path.read_text())
+  except ValueError:
+    found = None
+  if found != ours:
+    raise command_line.UsageError(
+      f'{output} is the report of another study ({json.dumps(found)} instead '
+      f'of {json.dumps(ours)}); give another --output'
+    )
+
+
+def _write_text(path: pathlib.Path, text: str) -> None:
+  """Writes a file whole or not at all."""
+  beside = path.with_name(path.name + '.new')
+  beside.write_text(text)
+  beside.replace(path)
+
+
+def _as_csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+  """Returns rows as CSV; None is an empty cell."""
+  file = io.StringIO()
+  writer = csv.writer(file, lineterminator='\n')
+  writer.writerow(header)
+  for row in rows:
+    writer.writerow([_cell(value) for value in row])
+  return file.getvalue()
+
+
+def _cell(value: Any) -> Any:
+  if isinstance(value, float):
+    return '' if math.isnan(value) else f'{value:.9g}'
+  return value
+
+
+def _curve_rows(states: list[study_records.State]) -> Iterator[Sequence[Any]]:
+  """Yields the evaluations of all runs, as they were recorded."""
+  for state in states:
+    run = state.run
+    for steps, *values in zip(
+      state.steps, state.seconds, state.coverage, state.success, strict=True
+    ):
+      yield (run.task.name, run.method, run.seed, int(steps), *values)
+
+
+def _panels(states: list[study_records.State]) -> list[study_figure.Panel]:
+  """Returns what is drawn of each task."""
+  panels = {}
+  for state in states:
+    task = state.run.task
+    title = f'{task.name}, {task.num_env_steps / 1e6:g} M steps'
+    panel = panels.setdefault(
+      task.name,
+      study_figure.Panel(title, task.num_env_steps, task.chance, {}),
+    )
+    curves = panel.curves.setdefault(state.run.method, [])
+    curves.append(study_table.counted_curve(state))
+  return list(panels.values())

@@ -1,0 +1,342 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The scores of a study's runs, and table.md of them."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from vacl_tf import statistics
+from vacl_tf import studies
+from vacl_tf.launch import study_records
+
+_JUDGED = ('coverage', 'success')
+_MILLION = 1e6
+
+
+class Scores(NamedTuple):
+  """What is told of a complete run.
+
+  Attributes:
+    task: name.
+    method: name.
+    seed: of the run.
+    coverage: of the final evaluation, with its interval over tasks.
+    coverage_low: its lower end.
+    coverage_high: its upper end.
+    success: share of tasks solved as a whole, likewise.
+    success_low: its lower end.
+    success_high: its upper end.
+    area: mean over the budget of the coverage in training.
+    reached: whether coverage came to 0.9 and stayed there, 0 or 1.
+    steps_to_level: environment steps until then, None if it did not.
+    wall_seconds: of training, with evaluations in between.
+    env_steps: played.
+    ended: see `study_records`.
+    revision: of the source.
+  """
+
+  task: str
+  method: str
+  seed: int
+  coverage: float
+  coverage_low: float
+  coverage_high: float
+  success: float
+  success_low: float
+  success_high: float
+  area: float
+  reached: int
+  steps_to_level: float | None
+  wall_seconds: float
+  env_steps: int
+  ended: str
+  revision: str
+
+
+def score(state: study_records.State) -> Scores:
+  """Returns the scores of a complete run; a diverged one has 0 everywhere."""
+  task = state.run.task
+  found = state.evaluation
+  if found is None:
+    found = {
+      name: dict.fromkeys(('mean', 'low', 'high'), 0.0) for name in _JUDGED
+    }
+  steps, coverage = counted_curve(state)
+  reached_at = statistics.steps_to(steps, coverage, studies.LEVEL)
+  if reached_at is not None:
+    # The closing evaluation is a little after the budget.
+    reached_at = min(reached_at, task.num_env_steps)
+  return Scores(
+    task.name,
+    state.run.method,
+    state.run.seed,
+    *(found[name][key] for name in _JUDGED for key in ('mean', 'low', 'high')),
+    area=statistics.area(steps, coverage, task.num_env_steps),
+    reached=int(reached_at is not None),
+    steps_to_level=reached_at,
+    wall_seconds=state.wall_seconds,
+    env_steps=state.env_steps,
+    ended=state.ended,
+    revision=state.revision,
+  )
+
+
+def counted_curve(
+  state: study_records.State,
+) -> tuple[np.ndarray, np.ndarray]:
+  """Returns steps and coverage as they count: of a diverged run, 0."""
+  if state.is_diverged or not len(state.steps):
+    return np.zeros(1), np.zeros(1)
+  return state.steps, state.coverage
+
+
+COLUMNS = tuple(
+  f'steps_to_{studies.LEVEL}' if name == 'steps_to_level' else name
+  for name in Scores._fields
+)
+
+
+def is_told(state: study_records.State) -> bool:
+  """Returns whether a run is complete and its curve can be read."""
+  return state.is_complete and (state.is_diverged or not state.trouble)
+
+
+# Scores by task and method, both in the order of the study.
+_Cells = dict[tuple[str, str], list[Scores]]
+
+
+def render(
+  study: studies.Study,
+  states: Sequence[study_records.State],
+  scores: Sequence[Scores],
+) -> str:
+  """Returns table.md.
+
+  Args:
+    study: which one.
+    states: of all runs that are planned, by task.
+    scores: of those that are told.
+  """
+  cells: _Cells = {}
+  for row in scores:
+    cells.setdefault((row.task, row.method), []).append(row)
+  seeds = sorted({state.run.seed for state in states})
+  lines = [
+    f'# Study {study.name}',
+    '',
+    study.about,
+    '',
+    f'Seeds {_spell(seeds)}. Each run was evaluated on '
+    f'{studies.EVALUATION_TASKS} tasks that training never sees, the same for '
+    'all (coverage, success). Area is the mean over the budget of the coverage '
+    f'in training. {studies.LEVEL} is reached at the first evaluation from '
+    f'which on the mean of the latest {statistics.WINDOW} is never below it; '
+    'the mean of the steps is restricted to the budget. A run below chance at '
+    'half of its budget ended there and keeps its last value; one that '
+    'diverged scores 0. In brackets: 95 % intervals by the bootstrap over runs '
+    '(over tasks: stratified by task).',
+  ]
+  for task in study.tasks:
+    if any(name == task.name for name, _ in cells):
+      lines += ['', *_task_lines(study, task, states, cells)]
+  lines += _overall_lines(study, cells)
+  lines += _exception_lines(states)
+  lines += ['', *_ledger_lines(study, states)]
+  return '\n'.join(lines) + '\n'
+
+
+def _task_lines(
+  study: studies.Study,
+  task: studies.Task,
+  states: Sequence[study_records.State],
+  cells: _Cells,
+) -> Iterator[str]:
+  """Yields the table of a task, a row a method."""
+  yield (
+    f'## {task.name}: {task.num_env_steps / _MILLION:g} M steps, chance '
+    f'{task.chance:g}'
+  )
+  yield ''
+  yield from _header(
+    'method',
+    'runs',
+    'area',
+    'IQM of area',
+    'coverage',
+    'success',
+    f'reached {studies.LEVEL}',
+    f'M steps to {studies.LEVEL}',
+    'minutes',
+    f'P({studies.BASELINE} better)',
+  )
+  for method in study.methods:
+    rows = cells.get((task.name, method))
+    if rows is None:
+      continue
+    planned = sum(x.run[:2] == (task, method) for x in states)
+    yield _row(
+      method,
+      f'{len(rows)} of {planned}',
+      _mean(rows, lambda x: x.area),
+      _show(statistics.bootstrap(statistics.interquartile_mean, _areas(rows))),
+      _mean(rows, lambda x: x.coverage),
+      _mean(rows, lambda x: x.success),
+      _mean(rows, lambda x: x.reached),
+      _mean(rows, lambda x: _restricted(x, task) / _MILLION),
+      f'{np.median([x.wall_seconds for x in rows]) / 60:.1f}',
+      _improvement(method, cells, [task.name]),
+    )
+
+
+def _overall_lines(study: studies.Study, cells: _Cells) -> Iterator[str]:
+  """Yields what holds over several tasks, a row a method."""
+  tasks_of = {
+    method: [
+      task.name
+      for task in study.tasks
+      if {(task.name, method), (task.name, studies.BASELINE)} <= cells.keys()
+    ]
+    for method in study.methods
+  }
+  if all(len(tasks) < 2 for tasks in tasks_of.values()):
+    return
+  yield from ('', '## Over tasks', '')
+  yield from (
+    f'Of each method over the tasks that both it and {studies.BASELINE} have '
+    'runs of.',
+    '',
+  )
+  yield from _header(
+    'method',
+    'tasks',
+    'mean area',
+    'IQM of area',
+    f'IQM of {studies.BASELINE}',
+    f'P({studies.BASELINE} better)',
+  )
+  for method, tasks in tasks_of.items():
+    if len(tasks) < 2:
+      continue
+    ours = _groups(cells, studies.BASELINE, tasks)
+    theirs = _groups(cells, method, tasks)
+    yield _row(
+      method,
+      str(len(tasks)),
+      _show(statistics.bootstrap(statistics.mean, theirs)),
+      _show(statistics.bootstrap(statistics.interquartile_mean, theirs)),
+      _show(statistics.bootstrap(statistics.interquartile_mean, ours)),
+      _improvement(method, cells, tasks),
+    )
+
+
+def _exception_lines(states: Sequence[study_records.State]) -> Iterator[str]:
+  """Yields lists of runs that did not go as others."""
+  revisions = {x.revision for x in states if is_told(x)}
+  for about, found in (
+    (
+      'Ended at half of their budget, at chance',
+      [x for x in states if x.ended == study_records.CHANCE],
+    ),
+    (
+      'Diverged, score 0',
+      [x for x in states if x.ended == study_records.DIVERGED],
+    ),
+    (
+      'Evaluated before the end of their budget for no known reason',
+      [x for x in states if x.ended == study_records.EARLY],
+    ),
+    (
+      'Evaluated, but without a curve that can be read: left out',
+      [x for x in states if x.is_complete and not is_told(x)],
+    ),
+  ):
+    if found:
+      yield ''
+      yield f'{about}: {", ".join(x.run.name for x in found)}.'
+  yield ''
+  yield f'Revisions of the source: {", ".join(sorted(revisions))}.'
+
+
+def _ledger_lines(
+  study: studies.Study, states: Sequence[study_records.State]
+) -> Iterator[str]:
+  """Yields core-hours by task: planned for all runs, and used."""
+  yield from ('## Ledger', '')
+  yield (
+    'Core-hours of training; used ones with those of runs that are not '
+    'complete yet.'
+  )
+  yield ''
+  yield from _header(
+    'task', 'runs planned', 'complete', 'core-hours planned', 'used'
+  )
+  tasks = {task.name: [] for task in study.tasks}
+  for state in states:
+    tasks[state.run.task.name].append(state)
+  for name, group in (*tasks.items(), (study.name, list(states))):
+    if group:
+      yield _row(
+        name,
+        str(len(group)),
+        str(sum(x.is_complete for x in group)),
+        f'{sum(x.run.task.core_minutes for x in group) / 60:.2f}',
+        f'{sum(x.wall_seconds for x in group) / 3600:.2f}',
+      )
+
+
+def _header(*names: str) -> Iterator[str]:
+  yield _row(*names)
+  yield _row(*('---' for _ in names))
+
+
+def _row(*values: str) -> str:
+  return f'| {" | ".join(values)} |'
+
+
+def _spell(seeds: Sequence[int]) -> str:
+  """Returns seeds as a range if they are one."""
+  first, last = seeds[0], seeds[-1]
+  if len(seeds) > 2 and last - first == len(seeds) - 1:
+    return f'{first} to {last}'
+  return ', '.join(map(str, seeds))
+
+
+def _areas(rows: Sequence[Scores]) -> statistics.Groups:
+  return [np.array([x.area for x in rows])]
+
+
+def _groups(
+  cells: _Cells, method: str, tasks: Sequence[str]
+) -> statistics.Groups:
+  return [group for task in tasks for group in _areas(cells[task, method])]
+
+
+def _restricted(row: Scores, task: studies.Task) -> float:
+  """Returns the steps to the level, or the budget if it was not reached."""
+  return row.steps_to_level if row.reached else task.num_env_steps
+
+
+def _mean(rows: Sequence[Scores], read: Callable[[Scores], float]) -> str:
+  """Returns the mean of what is read of each run, with its interval."""
+  values = np.array([read(row) for row in rows], float)
+  return _show(statistics.bootstrap(statistics.mean, [values]))
+
+
+def _improvement(method: str, cells: _Cells, tasks: Sequence[str]) -> str:
+  """Returns how likely a run of the baseline has a larger area."""
+  has_runs = all((task, studies.BASELINE) in cells for task in tasks)
+  if method == studies.BASELINE or not has_runs:
+    return '-'
+  groups = (_groups(cells, name, tasks) for name in (studies.BASELINE, method))
+  return _show(
+    statistics.bootstrap(statistics.probability_of_improvement, *groups)
+  )
+
+
+def _show(found: statistics.Interval) -> str:
+  if math.isnan(found.low):
+    return f'{found.value:.3f}'
+  return f'{found.value:.3f} [{found.low:.3f}, {found.high:.3f}]'
