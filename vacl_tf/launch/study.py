@@ -1,0 +1,320 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a study: python -m vacl_tf.launch.study --study=factorial --jobs=2.
+
+Makes what is missing of its runs, each trained and evaluated on a core of its
+own; started again after whatever happened, it goes on. Runs lie in
+RUNS_DIR/STUDY/TASK/METHOD/seedN. With --report it writes what is known so far
+to OUTPUT/STUDY/ instead: table.md, runs.csv, curves.csv and figures.
+"""
+
+import contextlib
+import pathlib
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from absl import flags
+
+from vacl_tf import studies
+from vacl_tf.launch import command_line
+from vacl_tf.launch import study_jobs
+from vacl_tf.launch import study_records
+from vacl_tf.launch import study_report
+
+_STUDY = flags.DEFINE_string(
+  'study', None, f'One of {", ".join(studies.STUDIES)}.'
+)
+_SEEDS = flags.DEFINE_string('seeds', '100-104', 'Like 100-104 or 100,102.')
+_TASKS = flags.DEFINE_list('tasks', [], 'Only these tasks; default: all.')
+_METHODS = flags.DEFINE_list('methods', [], 'Only these methods; default: all.')
+_JOBS = flags.DEFINE_integer(
+  'jobs', None, 'Runs at a time; default: as many as there are cores.'
+)
+_SHARD = flags.DEFINE_string(
+  'shard', '1/1', 'Which part of the runs is for this machine, like 1/4.'
+)
+_REPORT = flags.DEFINE_bool('report', False, 'Write the report instead.')
+_RUNS_DIR = flags.DEFINE_string('runs_dir', 'studies', 'Folder of all studies.')
+_OUTPUT = flags.DEFINE_string(
+  'output', 'results/studies', 'Folder of all reports.'
+)
+
+_POLL_SECONDS = 2.0
+_STATUS_SECONDS = 60.0
+# One after another: then it is not the runs that are wrong.
+_MAX_FAILURES = 3
+
+
+class Plan(NamedTuple):
+  """What is to be done, and where.
+
+  Attributes:
+    study: which one.
+    runs: in their order.
+    folder: of the study.
+    jobs: at a time.
+    commands: that do the work.
+    poll_seconds: between looks at the jobs.
+  """
+
+  study: studies.Study
+  runs: Sequence[studies.Run]
+  folder: pathlib.Path
+  jobs: int
+  commands: study_jobs.Commands = study_jobs.Commands()
+  poll_seconds: float = _POLL_SECONDS
+
+
+class Progress:
+  """How far a list of runs is, and how long the rest will take."""
+
+  def __init__(self, plan: Plan) -> None:
+    self._plan = plan
+    self._states = {
+      run: study_records.read(run, plan.folder) for run in plan.runs
+    }
+
+  def update(self, run: studies.Run) -> study_records.State:
+    """Reads a run anew and returns its state."""
+    self._states[run] = study_records.read(run, self._plan.folder)
+    return self._states[run]
+
+  @property
+  def missing(self) -> list[studies.Run]:
+    """Runs that are not complete, in their order."""
+    return [run for run, x in self._states.items() if not x.is_complete]
+
+  def seconds_left(self) -> float:
+    """Returns how long the rest takes at most, if none ends early."""
+    speed = self._seconds_per_step()
+    seconds = [
+      speed[run.task.name] * max(run.task.num_env_steps - x.env_steps, 0)
+      for run, x in self._states.items()
+      if not x.is_complete
+    ]
+    return max(sum(seconds) / self._plan.jobs, *seconds, 0.0)
+
+  def _seconds_per_step(self) -> dict[str, float]:
+    """Returns what was measured, or else what is planned, by task."""
+    speed = {}
+    for task in {run.task for run in self._states}:
+      states = [x for run, x in self._states.items() if run.task == task]
+      steps = sum(x.env_steps for x in states)
+      seconds = sum(x.wall_seconds for x in states)
+      if not steps:
+        steps, seconds = task.num_env_steps, 60.0 * task.core_minutes
+      speed[task.name] = seconds / steps
+    return speed
+
+  def __str__(self) -> str:
+    states = self._states.values()
+    num_done = sum(x.is_complete for x in states)
+    hours = sum(x.wall_seconds for x in states) / 3600.0
+    left = int(self.seconds_left())
+    return (
+      f'{num_done} of {len(states)} runs, {hours:.1f} core-hours used, '
+      f'at most {left // 3600}:{left // 60 % 60:02}:{left % 60:02} left'
+    )
+
+
+class _Runner:
+  """Makes what is missing of a plan."""
+
+  def __init__(self, plan: Plan) -> None:
+    self._plan = plan
+    self._progress = Progress(plan)
+    self._waiting = self._progress.missing
+    # Asked once: what a process may use can change while it runs.
+    self._cores = study_jobs.cores()[: plan.jobs]
+    self._jobs: list[study_jobs.Job] = []
+    self._failed = 0
+    self._failed_in_a_row = 0
+
+  def run(self, signals: 'Signals') -> int:
+    """Returns the exit code."""
+    told = -_STATUS_SECONDS
+    while self._jobs or (self._waiting and not self._is_ending(signals)):
+      if signals.number:
+        for job in self._jobs:
+          job.stop()
+      elif not self._is_ending(signals):
+        self._fill()
+      if time.monotonic() - told >= _STATUS_SECONDS:
+        told = time.monotonic()
+        for job in self._jobs:
+          self._progress.update(job.run)
+        _tell(self._progress)
+      time.sleep(self._plan.poll_seconds if self._jobs else 0.0)
+      self._look_after()
+    _tell(self._progress)
+    if signals.number:
+      _tell('Stopped; the same command goes on.')
+      return 128 + signals.number
+    return self._close()
+
+  def _close(self) -> int:
+    if not self._failed:
+      return 0
+    if self._failed_in_a_row >= _MAX_FAILURES:
+      what = f'{self._failed_in_a_row} runs in a row failed'
+    else:
+      what = f'{self._failed} of {len(self._plan.runs)} runs failed'
+    return command_line.fail(f'{what}; the same command tries them again')
+
+  def _is_ending(self, signals: 'Signals') -> bool:
+    return bool(signals.number) or self._failed_in_a_row >= _MAX_FAILURES
+
+  def _fill(self) -> None:
+    """Starts runs as long as there are cores for them."""
+    taken = {job.core for job in self._jobs}
+    free = [core for core in self._cores if core not in taken]
+    while free and self._waiting:
+      run = self._waiting.pop(0)
+      # Another machine may have made it meanwhile.
+      if self._progress.update(run).is_complete:
+        continue
+      try:
+        job = study_jobs.Job(
+          run, self._plan.folder, free[0], self._plan.commands
+        )
+      except (study_jobs.BusyError, OSError) as error:
+        self._fail(run, str(error))
+        return
+      self._jobs.append(job)
+      _tell(f'{run.name} begins on core {free.pop(0)}')
+
+  def _look_after(self) -> None:
+    for job in list(self._jobs):
+      outcome = job.step()
+      if outcome is None:
+        continue
+      self._jobs.remove(job)
+      state = self._progress.update(job.run)
+      if outcome.error:
+        self._fail(job.run, outcome.error)
+      elif outcome.is_complete:
+        self._failed_in_a_row = 0
+        _tell(f'{job.run.name} {_describe(state)}')
+        _tell(self._progress)
+
+  def _fail(self, run: studies.Run, error: str) -> None:
+    self._failed += 1
+    self._failed_in_a_row += 1
+    _tell(f'{run.name} failed: {error}')
+
+
+def _describe(state: study_records.State) -> str:
+  """Returns how a complete run ended."""
+  if state.evaluation is None:
+    return f'diverged at {state.env_steps:,} env steps; it scores 0'
+  coverage, success = (
+    state.evaluation[name]['mean'] for name in ('coverage', 'success')
+  )
+  early = ', at chance' if state.ended == study_records.CHANCE else ''
+  return (
+    f'ended at {state.env_steps:,} env steps{early}: coverage {coverage:.3f}, '
+    f'success {success:.3f}'
+  )
+
+
+def _tell(what: Any) -> None:
+  print(time.strftime('%H:%M:%S'), what, flush=True)
+
+
+class Signals:
+  """Remembers that the process was asked to end."""
+
+  def __init__(self) -> None:
+    self.number = 0
+
+  @contextlib.contextmanager
+  def caught(self) -> Iterator[None]:
+    """Catches them for a while; a second one ends the process at once."""
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, self._note) for number in numbers]
+    try:
+      yield
+    finally:
+      for number, handler in zip(numbers, before, strict=True):
+        signal.signal(number, handler)
+
+  def _note(self, number: int, _: Any) -> None:
+    self.number = number
+    signal.signal(number, signal.SIG_DFL)
+
+
+def run_missing(plan: Plan, shard: tuple[int, int] = (1, 1)) -> int:
+  """Makes what is missing of the runs of one machine.
+
+  Args:
+    plan: its runs are already those of the shard.
+    shard: which part they are, and of how many.
+
+  Returns:
+    The exit code.
+
+  Raises:
+    UsageError: the folder can't be used, or another process uses it.
+  """
+  index, count = shard
+  # Machines that share a folder differ in their parts; each run has a lock
+  # of its own besides.
+  suffix = f'_{index}of{count}' if count > 1 else ''
+  path = plan.folder / f'{study_jobs.LOCK}{suffix}'
+  signals = Signals()
+  try:
+    plan.folder.mkdir(parents=True, exist_ok=True)
+    with study_jobs.lock(path), signals.caught():
+      return _Runner(plan).run(signals)
+  except study_jobs.BusyError as error:
+    raise command_line.UsageError(
+      f'{error}, which runs this study; wait for it, or give another '
+      '--runs_dir or --shard'
+    ) from error
+  except OSError as error:
+    raise command_line.UsageError(
+      f'{error.filename or plan.folder} cannot be used ({error.strerror}); '
+      'give another --runs_dir'
+    ) from error
+
+
+def _count_jobs() -> int:
+  most = len(study_jobs.cores())
+  jobs = most if _JOBS.value is None else _JOBS.value
+  if not 1 <= jobs <= most:
+    raise command_line.UsageError(
+      f'jobs={jobs} is out of range; allowed: 1 to {most}, the cores here'
+    )
+  return jobs
+
+
+def _usage(parse: Callable[..., Any], *arguments: Any) -> Any:
+  """Returns what a function does; what it refuses the user can mend."""
+  try:
+    return parse(*arguments)
+  except ValueError as error:
+    raise command_line.UsageError(str(error)) from error
+
+
+def main() -> int:
+  """Runs or reports the study that the flags name."""
+  if command_line.RUN_DIR.value is not None:
+    raise command_line.UsageError('a study has no run_dir; give --runs_dir')
+  study = _usage(studies.find, _STUDY.value)
+  seeds = _usage(studies.parse_seeds, _SEEDS.value)
+  shard = _usage(studies.parse_shard, _SHARD.value)
+  runs = _usage(studies.list_runs, study, seeds, _TASKS.value, _METHODS.value)
+  folder = command_line.folder(_RUNS_DIR.value) / study.name
+  if _REPORT.value:
+    output = command_line.folder(_OUTPUT.value) / study.name
+    for path in study_report.write(study, runs, folder, output):
+      print(f'Wrote {path}')
+    return 0
+  mine = studies.take_shard(runs, *shard)
+  return run_missing(Plan(study, mine, folder, _count_jobs()), shard)
+
+
+if __name__ == '__main__':
+  command_line.run(main)

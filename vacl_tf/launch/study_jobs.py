@@ -1,0 +1,234 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Runs of a study in processes of their own: trained, then evaluated."""
+
+import contextlib
+import ctypes
+import fcntl
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import IO, NamedTuple
+
+from vacl_tf import studies
+from vacl_tf.launch import study_records
+
+LOCK = '.lock'
+
+# A core each: threads of more would only wait for one another.
+_ONE_THREAD = {
+  name: '1'
+  for name in (
+    'OMP_NUM_THREADS',
+    'OPENBLAS_NUM_THREADS',
+    'TF_NUM_INTEROP_THREADS',
+    'TF_NUM_INTRAOP_THREADS',
+  )
+}
+_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux.
+# A trainer that was asked to end, before or after it could listen.
+_ENDED = (128 + signal.SIGTERM, -signal.SIGTERM)
+
+
+class BusyError(Exception):
+  """Somebody else holds a lock; the message says who."""
+
+
+class Commands(NamedTuple):
+  """What trains and what evaluates, before the flags."""
+
+  train: tuple[str, ...] = (sys.executable, '-m', 'vacl_tf.launch.main')
+  evaluate: tuple[str, ...] = (sys.executable, '-m', 'vacl_tf.launch.evaluate')
+
+
+class Outcome(NamedTuple):
+  """How a job ended.
+
+  Attributes:
+    is_complete: whether nothing is left to do for the run.
+    error: what went wrong, empty if it was only asked to stop.
+  """
+
+  is_complete: bool
+  error: str = ''
+
+
+@contextlib.contextmanager
+def lock(path: pathlib.Path) -> Iterator[IO[str]]:
+  """Holds a lock until the end, or until the process is killed.
+
+  Raises:
+    BusyError: another process holds it.
+  """
+  with path.open('a+') as file:
+    try:
+      fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+      file.seek(0)
+      holder = file.read().strip() or 'another process'
+      raise BusyError(f'{path.parent} is in the hands of {holder}') from error
+    file.truncate(0)
+    file.write(f'process {os.getpid()} on {socket.gethostname()}\n')
+    file.flush()
+    yield file
+
+
+def cores() -> list[int]:
+  """Returns the cores that this process may use."""
+  if hasattr(os, 'sched_getaffinity'):
+    return sorted(os.sched_getaffinity(0))
+  return list(range(os.cpu_count() or 1))
+
+
+def _make_prepare(core: int) -> Callable[[], None]:
+  """Returns what a process does before it turns into a command."""
+  # Loaded here: between fork and exec little is safe.
+  libc = ctypes.CDLL(None) if sys.platform == 'linux' else None
+
+  def prepare() -> None:
+    if hasattr(os, 'sched_setaffinity'):
+      os.sched_setaffinity(0, {core})
+    if libc is not None:
+      # If the study is killed, so is this, and a run has one writer only.
+      libc.prctl(_DEATH_SIGNAL, signal.SIGKILL)
+
+  return prepare
+
+
+class Job:
+  """A run in work."""
+
+  def __init__(
+    self,
+    run: studies.Run,
+    folder: pathlib.Path,
+    core: int,
+    commands: Commands,
+  ) -> None:
+    """Starts it where it was left.
+
+    Args:
+      run: which one.
+      folder: of the study.
+      core: to work on.
+      commands: that do the work.
+
+    Raises:
+      BusyError: another process works on it.
+      OSError: its folder can't be written to.
+    """
+    self.run = run
+    self.core = core
+    self._folder = folder
+    self._path = folder / run.name
+    self._commands = commands
+    self._is_asked = False  # To end early.
+    self._is_stopped = False  # With the whole study.
+    self._path.mkdir(parents=True, exist_ok=True)
+    with contextlib.ExitStack() as resources:
+      self._lock = resources.enter_context(lock(self._path / LOCK))
+      if self._has_to_end():
+        self._evaluate()
+      else:
+        self._train()
+      self._resources = resources.pop_all()
+
+  def read(self) -> study_records.State:
+    """Returns how far the run is."""
+    return study_records.read(self.run, self._folder)
+
+  def stop(self) -> None:
+    """Asks it to end, so that it can be gone on with later."""
+    self._is_stopped = True
+    if not self._is_asked:  # A second signal would end it at once.
+      self._is_asked = True
+      self._process.terminate()
+
+  def step(self) -> Outcome | None:
+    """Looks after it; returns how it ended, None while it has not."""
+    outcome = self._follow()
+    if outcome is not None:
+      self._resources.close()
+    return outcome
+
+  def _follow(self) -> Outcome | None:
+    code = self._process.poll()
+    if code is None:
+      if self._is_training and not self._is_asked and self._has_to_end():
+        self._is_asked = True
+        self._process.terminate()
+      return None
+    if self._is_training:
+      return self._after_training(code)
+    return self._after_evaluation(code)
+
+  def _has_to_end(self) -> bool:
+    state = self.read()
+    return state.is_at_chance and not state.is_trained
+
+  def _after_training(self, code: int) -> Outcome | None:
+    state = self.read()
+    if code == 1 and state.is_diverged:
+      return Outcome(is_complete=True)
+    if self._is_stopped:
+      return Outcome(is_complete=False)
+    if code == 0 or (code in _ENDED and state.is_at_chance):
+      self._evaluate()
+      return None
+    return self._failed('training', code)
+
+  def _after_evaluation(self, code: int) -> Outcome:
+    """Keeps what was found, whole or not at all."""
+    beside = self._beside()
+    if code == 0 and study_records.read_evaluation(beside) is not None:
+      beside.replace(self._path / study_records.EVALUATION)
+      return Outcome(is_complete=True)
+    if self._is_stopped:
+      return Outcome(is_complete=False)
+    return self._failed('evaluation', code)
+
+  def _failed(self, what: str, code: int) -> Outcome:
+    line = study_records.last_log_line(self._path)
+    return Outcome(
+      is_complete=False,
+      error=f'{what} ended with code {code}: {line or "it said nothing"} '
+      f'({self._path / study_records.LOG})',
+    )
+
+  def _beside(self) -> pathlib.Path:
+    return self._path / (study_records.EVALUATION + '.new')
+
+  def _train(self) -> None:
+    self._is_training = True
+    with (self._path / study_records.LOG).open('a') as log:
+      self._start((*self._commands.train, *self.run.flags), log, log)
+
+  def _evaluate(self) -> None:
+    self._is_training = False
+    self._is_asked = False
+    with (
+      (self._path / study_records.LOG).open('a') as log,
+      self._beside().open('w') as output,
+    ):
+      command = (*self._commands.evaluate, *studies.EVALUATION_FLAGS)
+      self._start(command, output, log)
+
+  def _start(
+    self, command: Sequence[str], output: IO[str], errors: IO[str]
+  ) -> None:
+    self._process = subprocess.Popen(
+      [*command, f'--run_dir={self._path}'],
+      stdin=subprocess.DEVNULL,
+      stdout=output,
+      stderr=errors,
+      env=os.environ | _ONE_THREAD,
+      # The lock is held by whoever works on the run, whatever becomes of us.
+      pass_fds=(self._lock.fileno(),),
+      preexec_fn=_make_prepare(self.core),
+      # Ctrl-C is for the study, which asks each of them once.
+      start_new_session=True,
+    )
