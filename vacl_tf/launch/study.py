@@ -197,7 +197,8 @@ class _Runner:
       elif outcome.is_complete:
         self._failed_in_a_row = 0
         _tell(f'{job.run.name} {_describe(state)}')
-        _tell(self._progress)
+        if self._waiting or self._jobs:
+          _tell(self._progress)
 
   def _fail(self, run: studies.Run, error: str) -> None:
     self._failed += 1
