@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Presets are what the sheets say, and pass their own check."""
+"""Presets are what the publications say, and pass their own check."""
 
 import itertools
 
@@ -8,15 +8,19 @@ from absl.testing import absltest
 from absl.testing import parameterized
 
 from vacl_tf import bounds
+from vacl_tf import catalog
 from vacl_tf import config
+from vacl_tf import entity_counts
+from vacl_tf import overrides
 from vacl_tf import presets
 
-_ALL = tuple(itertools.product(presets.WORLDS, presets.NAMES))
+_PRESETS = ('default', 'paper')
+_ALL = tuple(itertools.product(catalog.TASKS.names(), _PRESETS))
 
 
 class PresetsTest(parameterized.TestCase):
-  def test_the_paper_preset_is_the_sheet(self):
-    cfg = presets.make(preset='paper')
+  def test_the_paper_preset_is_the_published_one(self):
+    cfg = presets.make(env='simple_spread', preset='paper')
     self.assertEqual(cfg.ppo.num_epochs, 15)
     self.assertEqual(cfg.ppo.num_minibatches, 1)
     self.assertEqual(cfg.ppo.gradient_scale, 2.0)
@@ -24,17 +28,17 @@ class PresetsTest(parameterized.TestCase):
     self.assertEqual(cfg.ppo.entropy_cost, 0.01)
     self.assertFalse(cfg.ppo.normalize_value)
     self.assertEqual(cfg.ppo.max_gradient_norm, 0.0)
-    self.assertEqual(cfg.network.activation, 'tanh')
-    self.assertEqual(cfg.network.attention_gain, 1.0)
+    self.assertEqual(cfg.agent.activation, 'tanh')
+    self.assertEqual(cfg.agent.attention_gain, 1.0)
     self.assertEqual(cfg.curriculum.num_children, 150)
     self.assertEqual(cfg.curriculum.solved_eviction, 'fifo')
     self.assertEqual(cfg.curriculum.step_size, 0.6)
     self.assertEqual(cfg.curriculum.noise, 0.6)
-    self.assertEqual(cfg.curriculum.noisy_share, 1.0)
+    self.assertEqual(cfg.curriculum.noise_probability, 1.0)
     self.assertEqual(cfg.curriculum.max_children_per_seed, 0)
     self.assertEqual(cfg.training.num_rollouts, 1)
     self.assertEqual(cfg.training.num_tasks, 500)
-    self.assertEqual(cfg.ppo.annealed_after, 0)
+    self.assertEqual(cfg.ppo.decay_start_steps, 0)
 
   def test_the_paper_preset_of_hard_spread(self):
     cfg = presets.make(env='hard_spread', preset='paper')
@@ -58,7 +62,7 @@ class PresetsTest(parameterized.TestCase):
   @parameterized.parameters((2, 3_000_000), (4, 15_000_000))
   def test_with_more_agents_learning_slows_down_later(self, num_agents, steps):
     cfg = presets.make(env='push_ball', num_agents=num_agents)
-    self.assertEqual(cfg.ppo.annealed_after, steps)
+    self.assertEqual(cfg.ppo.decay_start_steps, steps)
 
   @parameterized.parameters((2, 2), (4, 2), (2, 4))
   def test_more_boxes_are_more_entities_too(self, num_agents, num_boxes):
@@ -68,7 +72,7 @@ class PresetsTest(parameterized.TestCase):
     is_large = num_agents + num_boxes > 4
     steps = presets.run_length(cfg).num_env_steps
     self.assertEqual(
-      (cfg.ppo.annealed_after, steps),
+      (cfg.ppo.decay_start_steps, steps),
       (12e6, 40e6) if is_large else (10e6, 20e6),
     )
 
@@ -77,7 +81,7 @@ class PresetsTest(parameterized.TestCase):
     for num_agents in (None, 4):
       cfg = presets.make(env=env, preset=preset, num_agents=num_agents)
       steps = presets.run_length(cfg).num_env_steps
-      self.assertGreaterEqual(steps, 1.5 * cfg.ppo.annealed_after)
+      self.assertGreaterEqual(steps, 1.5 * cfg.ppo.decay_start_steps)
 
   @parameterized.parameters(*_ALL)
   def test_presets_pass_their_own_check(self, env, preset):
@@ -93,7 +97,7 @@ class PresetsTest(parameterized.TestCase):
     ({'num_agents': 4, 'num_boxes': 2}, (4, 2), '2x2,4x2'),
     ({'num_agents': 3, 'num_boxes': 5}, (3, 5), '2x2,3x2,3x4,3x5'),
     ({'num_agents': 1}, (1, 1), ''),
-    ({'entity_counts': '1x1,2x1'}, (2, 1), '1x1,2x1'),
+    ({'path': '1x1,2x1'}, (2, 1), '1x1,2x1'),
     ({'num_agents': 4, 'curriculum': 'uniform'}, (4, 4), ''),
   )
   def test_the_path_doubles_agents_first(self, given, last, path):
@@ -101,35 +105,44 @@ class PresetsTest(parameterized.TestCase):
     world = cfg.environment
     self.assertEqual((world.num_agents, world.num_boxes), last)
     self.assertEqual(cfg.progression.entity_counts, path)
-    self.assertEqual(config.entity_counts(cfg)[-1], last)
+    self.assertEqual(entity_counts.path(cfg)[-1], last)
 
   @parameterized.parameters('simple_spread', 'ramp_use')
-  def test_boxes_where_there_are_none_lead_nowhere(self, env):
-    # Whoever loads the world refuses it; doubling none would never end.
-    cfg = presets.make(env=env, num_boxes=1)
-    self.assertEqual(cfg.progression.entity_counts, '')
-    self.assertEqual(cfg.environment.num_boxes, 1)
+  def test_boxes_where_there_are_none_are_refused(self, env):
+    with self.assertRaisesRegex(
+      ValueError, f'num_boxes=1 is of no use in {env}; leave it out'
+    ):
+      presets.make(env=env, num_boxes=1)
+
+  def test_an_empty_path_is_no_progression(self):
+    cfg = presets.make(env='simple_spread', num_agents=8, path='')
+    self.assertEqual(entity_counts.path(cfg), ((8,),))
+    self.assertEqual(cfg.curriculum.name, 'vacl')
 
   @parameterized.parameters(
     'simple_spread', 'push_ball', 'lock_and_return', 'ramp_use'
   )
   def test_what_is_ours_alone_is_not_in_the_paper_preset(self, env):
     ours, paper = presets.make(env=env), presets.make(env=env, preset='paper')
-    frames = ours.network.frame, paper.network.frame
-    self.assertEqual(frames, ('own', 'room'))
-    self.assertEqual(paper.network.num_hops, 1)
-    self.assertEqual(ours.ppo.recall_cost > 0.0, env == 'lock_and_return')
-    self.assertEqual(paper.ppo.recall_cost, 0.0)
+    frames = ours.agent.observation_frame, paper.agent.observation_frame
+    self.assertEqual(frames, ('egocentric', 'world'))
+    ours, paper = ours.agent, paper.agent
+    if isinstance(ours, config.AttentionConfig):
+      self.assertEqual(paper.num_hops, 1)
+    else:
+      has_loss = ours.auxiliary_position_cost > 0.0
+      self.assertEqual(has_loss, env == 'lock_and_return')
+      self.assertEqual(paper.auxiliary_position_cost, 0.0)
 
-  def test_hide_and_seek_learns_in_chunks_of_its_horizon(self):
+  def test_hide_and_seek_learns_in_segments_of_its_horizon(self):
     for env, length in (('lock_and_return', 30), ('ramp_use', 10)):
-      for preset in presets.NAMES:
+      for preset in _PRESETS:
         cfg = presets.make(env=env, preset=preset)
-        self.assertEqual(cfg.ppo.chunk_length, length)
+        self.assertEqual(cfg.agent.segment_length, length)
         self.assertEqual(cfg.environment.horizon, 60)
         self.assertEqual(cfg.ppo.entropy_cost, 0.01)
         self.assertEqual(cfg.training.num_tasks, 300)
-        self.assertEqual(cfg.network.activation, 'tanh')
+        self.assertEqual(cfg.agent.activation, 'tanh')
       self.assertEqual(cfg.training.num_rollouts, 3)
       self.assertEqual(cfg.ppo.value_decay, 0.99999)
       self.assertEqual(cfg.ppo.num_epochs, 15)
@@ -137,12 +150,74 @@ class PresetsTest(parameterized.TestCase):
       self.assertEqual(cfg.curriculum.target_share, 0.0)
 
   @parameterized.parameters(
-    ({'preset': 'papper'}, 'did you mean paper'),
+    ({'env': 'push_ball', 'preset': 'papper'}, 'did you mean paper'),
     ({'env': 'simple_spraed'}, 'did you mean simple_spread'),
+    ({'env': 'push_ball', 'agent': 'atention'}, 'did you mean attention'),
+    ({'env': 'push_ball', 'curriculum': 'vacle'}, 'did you mean vacl'),
   )
   def test_an_unknown_name_is_refused_with_the_closest(self, given, message):
     with self.assertRaisesRegex(ValueError, message):
       presets.make(**given)
+
+
+class OtherAgentOrCurriculumTest(parameterized.TestCase):
+  def test_a_preset_keeps_what_another_agent_has_too(self):
+    cfg = presets.make(env='simple_spread', agent='recurrent_attention')
+    own = presets.make(env='simple_spread')
+    self.assertEqual(cfg.agent.name, 'recurrent_attention')
+    self.assertEqual(cfg.agent.observation_frame, own.agent.observation_frame)
+    self.assertEqual(cfg.ppo, own.ppo)
+    self.assertEqual(cfg.curriculum, own.curriculum)
+
+  def test_a_preset_leaves_out_what_another_agent_lacks(self):
+    cfg = presets.make(env='lock_and_return', agent='attention')
+    self.assertEqual(cfg.agent.name, 'attention')
+    self.assertEqual(cfg.agent.activation, 'tanh')
+    self.assertNotIn('agent.auxiliary_position_cost', overrides.leaves(cfg))
+
+  def test_a_preset_leaves_out_what_another_curriculum_lacks(self):
+    cfg = presets.make(env='push_ball', curriculum='uniform')
+    names = [x for x in overrides.leaves(cfg) if x.startswith('curriculum.')]
+    self.assertEqual(names, ['curriculum.name'])
+    self.assertEqual(cfg.ppo, presets.make(env='push_ball').ppo)
+
+
+class RestoreTest(parameterized.TestCase):
+  @parameterized.parameters(
+    *itertools.product(catalog.TASKS.names(), ('vacl', 'uniform'))
+  )
+  def test_restore_gives_back_what_leaves_gave(self, env, curriculum):
+    for preset in _PRESETS:
+      cfg = presets.make(env=env, preset=preset, seed=3, curriculum=curriculum)
+      self.assertEqual(presets.restore(overrides.leaves(cfg)), cfg)
+
+  def test_a_field_that_an_older_file_lacks_takes_its_default(self):
+    cfg = presets.make(env='push_ball', seed=5)
+    values = overrides.leaves(cfg)
+    del values['ppo.clip']
+    self.assertEqual(presets.restore(values), cfg)
+
+  @parameterized.parameters(
+    ('a.field.of.the.past', 'is unknown'),
+    ('ppo.trace_decay', 'is unknown'),
+    ('ppo.gae_lamda', 'did you mean ppo.gae_lambda'),
+    ('environment.num_boxes', 'is unknown'),
+    ('agent.segment_length', 'is unknown'),
+  )
+  def test_a_field_that_does_not_exist_is_refused(self, name, message):
+    values = overrides.leaves(presets.make(env='push_ball')) | {name: 1}
+    with self.assertRaisesRegex(ValueError, f'{name}.*{message}'):
+      presets.restore(values)
+
+  @parameterized.parameters(
+    ('environment.name', 'push_bal', "env='push_bal' .*did you mean push_ball"),
+    ('agent.name', 'atention', "agent='atention' .*did you mean attention"),
+    ('curriculum.name', 'vacle', "curriculum='vacle' .*did you mean vacl"),
+  )
+  def test_a_name_that_does_not_exist_is_refused(self, name, value, message):
+    values = overrides.leaves(presets.make(env='push_ball')) | {name: value}
+    with self.assertRaisesRegex(ValueError, message):
+      presets.restore(values)
 
 
 if __name__ == '__main__':

@@ -25,6 +25,7 @@ class Stream(enum.IntEnum):
   LEARN = 4
   UPDATE = 5
   EVALUATE = 6
+  PROBE = 7
 
 
 def root(seed: int, worker: int = 0) -> types.Seed:

@@ -6,94 +6,134 @@
   B  tasks (one world each)          F  features
   n  agents of one role              A  actions
   D  numbers of a task vector        H  hidden units
-  L  steps that gradients go back    S  what an agent sees, itself included
+  L  steps of a segment              S  tokens: an agent and what it observes
   C  capacity of a particle set      K  children proposed in an update
+  N  segments, or rows in general
 
 A role is a group of alike agents that share networks. Whatever belongs to
-agents (observations, actions, rewards, logits, values) is a tuple over roles,
-of length 1 where all agents are alike.
+agents (observations, actions, rewards, values) is a tuple over roles, of
+length 1 where all agents are alike.
 """
 
-import enum
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Protocol
 
 import tensorflow as tf
+from dm_env import specs
 
 Seed = tf.Tensor  # [2] int32; see `randomness`.
 State = Any  # An environment's own NamedTuple of tensors with leading B.
-Actions = tuple[tf.Tensor, ...]  # Per role, int32 [B, n] or [B, n, heads].
+Memory = Any  # An agent's own structure of tensors with leading B; () if none.
+Ticket = Any  # A curriculum's own structure of tensors; () if it needs none.
+Actions = tuple[tf.Tensor, ...]  # Per role, [B, n, ...] as Role.action says.
 Metrics = dict[str, tf.Tensor]  # Scalars by name.
 
 
-class Origin(enum.IntEnum):
-  """Where a row of a TaskBatch came from, hence who wants its value back."""
-
-  ACTIVE = 0
-  SOLVED = 1
-  FRESH = 2  # Drawn for this batch, or a repeat of a row: nothing to update.
-
-
 class TaskBatch(NamedTuple):
-  """Tasks of one entity count, to be played side by side."""
+  """Tasks of one entity count, to be played in parallel."""
 
   phi: tf.Tensor  # [B, D] float32 task vectors.
-  count: tf.Tensor  # [] int32 number of agents that these tasks are for.
-  origin: tf.Tensor  # [B] int32 Origin.
-  slot: tf.Tensor  # [B] int32 row in the set that it came from.
   size: tf.Tensor  # [] int32 rows to play, from the first on; more are padding.
+  # What the curriculum wants to know of these tasks when they come back.
+  ticket: Ticket = ()
+
+
+class TaskFeedback(NamedTuple):
+  """How the policy did on the tasks of a batch, means over its roll-outs.
+
+  Curricula name the fields that they use; what none asks for is left out and
+  is (). Rows that were not played are 0.
+  """
+
+  value: tf.Tensor  # [B] in [0, 1]: mean progress over the last five steps.
+  success: Any = ()  # [B] share of roll-outs that ended with progress 1.
+  episode_return: Any = ()  # [B] undiscounted, mean over agents.
+  positive_advantage: Any = ()  # [B] mean over steps and agents of max(A, 0).
+  value_error: Any = ()  # [B] mean over steps and agents of |A|.
+  initial_value: Any = ()  # [B] the critic's at the first state, over agents.
+  mean_value: Any = ()  # [B] the critic's along the episode, over agents.
+  max_return: Any = ()  # [B] largest episode_return of the roll-outs.
+  final_task: Any = ()  # [B, D] the task that the last state amounts to.
+
+
+class EgocentricTransform(Protocol):
+  """How the agents of a role may look at their world, from where they are."""
+
+  def role(self, role: 'Role') -> 'Role':
+    """Returns the role with the sizes of what they observe then."""
+
+  def __call__(
+    self, observation: 'Observation'
+  ) -> 'tuple[Observation, Callable[[tf.Tensor], tf.Tensor] | None]':
+    """Returns the observation [..., n, F], and what restores the policy.
+
+    That takes the policy's outputs [..., n, A] back to the world's axes; None
+    where there is nothing to restore.
+    """
 
 
 class Role(NamedTuple):
-  """A group of alike agents: what they see and what they can do."""
+  """A group of alike agents: what they observe and what they can do."""
 
   name: str
   num_agents: int
-  num_actions: int | tuple[int, ...]  # Choices, or those of several heads.
+  # Of one agent: int32 of shape () for a choice, of shape [heads] for several
+  # at once, float32 for bounded continuous actions.
+  action: specs.BoundedArray
   own_size: int  # Features of the agent's own state.
-  entity_sizes: Mapping[str, int]  # Features of each kind of seen entity.
-  # Two own features that the value alone sees, x and y of a place; or none.
-  unseen_place: tuple[int, ...] = ()
-  # Whether its world is an open square about the origin, its own features are
-  # velocity and place, and its moves to stay and along +x, -x, +y and -y.
-  is_in_square: bool = False
+  entity_sizes: Mapping[str, int]  # Features of each kind of observed entity.
+  mask_kinds: tuple[str, ...] = ()  # Kinds of which some slots may be empty.
+  # Two own features that only the critic observes, x and y of a position.
+  # Empty where the policy observes them too, None where there are none.
+  critic_only_position: tuple[int, ...] | None = None
+  egocentric: EgocentricTransform | None = None
 
 
 class Observation(NamedTuple):
-  """What the agents of one role see."""
+  """What the agents of one role observe."""
 
-  own: tf.Tensor  # [B, n, F]
+  own: tf.Tensor  # [B, n, F] as the policy observes it.
   entities: Mapping[str, tf.Tensor]  # kind -> [B, n, m, F]
-  masks: Mapping[str, tf.Tensor]  # kind -> bool [B, n, m], True = present.
+  masks: Mapping[str, tf.Tensor] = {}  # kind -> bool [B, n, m], True = present.
+  critic_own: Any = ()  # [B, n, F] as the critic does; () if alike.
+
+  def of_critic(self) -> 'Observation':
+    """Returns what the critic observes."""
+    if isinstance(self.critic_own, tuple):
+      return self
+    return self._replace(own=self.critic_own)
 
 
 Observations = tuple[Observation, ...]
 
 
-class Seen(NamedTuple):
-  """What acting and judging are based on, where there is a memory."""
+class Sequence(NamedTuple):
+  """Segments of consecutive steps, and the memories before their first one."""
 
-  own: tf.Tensor  # [..., n, F] as the policy sees it.
-  own_of_value: tf.Tensor  # [..., n, F]
-  entities: Mapping[str, tf.Tensor]  # kind -> [..., n, m, F]
-
-
-class Remembered(NamedTuple):
-  """Consecutive steps, and the memories before the first of them."""
-
-  seen: Seen  # [B, L, ...]
-  policy_memory: tf.Tensor  # [B, n, H]
-  value_memory: tf.Tensor  # [B, n, H]
+  observations: Observations  # Leaves [N, L, n, ...].
+  policy_memory: Memory  # Leaves [N, ...].
+  value_memory: Memory  # Leaves [N, ...].
 
 
 class Trajectory(NamedTuple):
-  """Whole episodes of equal length, begun together."""
+  """Episodes of equal length, begun together."""
 
-  # Leaves [T + 1, B, ...], the last one after step T. With a memory what was
-  # seen and the memories before each step, [T, B, ...].
-  state: State
-  action: Actions  # [T, B, n], with a last axis if there are several heads.
+  state: State  # Leaves [T + 1, B, ...], the last one after step T.
+  memory: Memory  # Leaves [T, B, ...], of the policy before each step.
+  action: Actions  # [T, B, n, ...]
   log_prob: tuple[tf.Tensor, ...]  # [T, B, n] under the acting policy.
   reward: tuple[tf.Tensor, ...]  # [T, B, n] of the task.
   bonus: tuple[tf.Tensor, ...]  # [T, B, n] intrinsic; zeros so far.
   progress: tf.Tensor  # [T, B] in [0, 1], after each step.
+  discount: tf.Tensor  # [T, B] 0 where the world ends with a step, else 1.
+
+
+def discrete(num_actions: int) -> specs.BoundedArray:
+  """Returns the spec of an agent's action that is one of so many choices."""
+  return specs.BoundedArray((), 'int32', 0, num_actions - 1, 'action')
+
+
+def multi_discrete(sizes: tuple[int, ...]) -> specs.BoundedArray:
+  """Returns the spec of an action of several choices at once, by head."""
+  most = [size - 1 for size in sizes]
+  return specs.BoundedArray((len(sizes),), 'int32', 0, most, 'action')

@@ -1,0 +1,103 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""A bad value is named, with what is allowed instead."""
+
+import math
+
+from absl.testing import absltest
+from absl.testing import parameterized
+
+from vacl_tf import bounds
+from vacl_tf import config
+from vacl_tf import overrides
+from vacl_tf import presets
+
+
+class BoundsTest(parameterized.TestCase):
+  def _assert_refused(self, message, values, **options):
+    cfg = presets.make(**({'env': 'simple_spread'} | options))
+    with self.assertRaisesRegex(ValueError, message) as caught:
+      bounds.check(overrides.replace(cfg, values))
+    self.assertNotIn('\n', str(caught.exception))
+
+  @parameterized.parameters(
+    ({'ppo.clip': -1.0}, 'ppo.clip=-1.0 .*allowed: 1e-06 to 1.0'),
+    ({'ppo.clip': math.nan}, 'ppo.clip=nan .*allowed: 1e-06 to 1.0'),
+    ({'ppo.clip': '0.1'}, 'ppo.clip=0.1 is out of range'),
+    ({'ppo.num_epochs': True}, 'ppo.num_epochs=True is out of range'),
+    ({'curriculum.kernel': 'joined'}, 'did you mean joint'),
+    ({'ppo.num_minibatches': 9}, 'num_minibatches=9 does not divide'),
+    ({'curriculum.num_easy_tasks': 5000}, 'above the capacity'),
+    ({'seed': -1}, 'seed=-1'),
+    ({'agent.hidden_size': 0}, 'hidden_size=0 .*allowed: 1 to'),
+  )
+  def test_a_bad_value_is_named_with_the_remedy(self, values, message):
+    self._assert_refused(message, values)
+
+  @parameterized.parameters(
+    (
+      {'agent.segment_length': 4},
+      'segment_length=4 does not divide .*horizon, 70; give one that does$',
+    ),
+    ({'agent.segment_length': 0}, 'segment_length=0 .*allowed: 1 to'),
+    (
+      {'agent.segment_length': 70, 'ppo.num_minibatches': 50},
+      'num_minibatches=50 does not divide 120 samples .*segments of 70',
+    ),
+  )
+  def test_segments_of_recurrent_agents_divide_the_horizon(
+    self, values, message
+  ):
+    self._assert_refused(message, values, agent='recurrent_attention')
+
+  @parameterized.parameters(
+    ({'environment.reach': 2.0}, 'reach=2.0 .*allowed: 1e-06 to 1.0'),
+    ({'environment.reward_scale': 0.0}, 'reward_scale=0.0 .*allowed: 1e-06'),
+  )
+  def test_constants_of_a_task_have_bounds_too(self, values, message):
+    self._assert_refused(message, values, env='ramp_use')
+
+  @parameterized.parameters(
+    (
+      {'training.num_tasks': 35},
+      'num_tasks=35 is not a multiple of 10, .* give 30$',
+    ),
+    (
+      {'progression.mixing_step': 0.33},
+      'mixing_step=0.33 is not a multiple of 0.1; give 0.3$',
+    ),
+    ({'ppo.num_minibatches': 80}, 'does not divide 840 samples .*the 12 tasks'),
+  )
+  def test_counts_that_share_a_batch_divide_it(self, values, message):
+    self._assert_refused(message, values, num_agents=8)
+
+  @parameterized.parameters(
+    ('2,4', 'is not what lock_and_return counts, .* like 2x2,4x4,8x8'),
+    ('2x2,2x4', 'does not end at 4x4'),
+    ('4x2,2x4,4x4', 'does not grow from 4x2 to 2x4'),
+    ('2x,4x4', 'is not a list of counts; give one like'),
+    ('2,4x4', 'does not grow from 2 to 4x4'),
+  )
+  def test_a_path_of_counts_that_is_none_is_refused(self, path, message):
+    self._assert_refused(
+      message,
+      {'progression.entity_counts': path},
+      env='lock_and_return',
+      num_agents=4,
+    )
+
+  @parameterized.parameters(
+    ({'evaluation_interval': 0}, '^evaluation_interval=0 .*allowed: 1 to'),
+    ({'stop_at_coverage': math.nan}, 'stop_at_coverage=nan'),
+    ({'num_env_steps': 0}, 'num_env_steps=0'),
+  )
+  def test_leaves_of_a_run_length_are_checked_by_their_own_names(
+    self, values, message
+  ):
+    length = overrides.replace(config.RunLength(), values)
+    with self.assertRaisesRegex(ValueError, message):
+      bounds.check_leaves(length)
+
+
+if __name__ == '__main__':
+  absltest.main()

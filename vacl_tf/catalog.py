@@ -1,0 +1,133 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The tasks, agents and curricula that there are.
+
+One line registers each, beside its definition. See docs/guides.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from vacl_tf import config
+from vacl_tf import overrides
+from vacl_tf import registry
+
+if TYPE_CHECKING:
+  from vacl_tf.agents import base as agent_base
+  from vacl_tf.curriculum import base as curriculum_base
+  from vacl_tf.environments import task_spec
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AgentSpec:
+  """An agent.
+
+  Attributes:
+    make: returns the agent, given the roles of a world, its constants and the
+      seed of its variables.
+    config: its constants; the default of `name` there is the agent's name.
+    needs: given the roles of a world and the constants, says what is missing
+      for this agent to play them; empty if nothing is.
+  """
+
+  make: 'Callable[..., agent_base.Agent]'
+  config: type[config.AgentConfig]
+  needs: 'Callable[..., str]' = lambda roles, cfg: ''
+
+  @property
+  def name(self) -> str:
+    """The name of the agent."""
+    return self.config().name
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class CurriculumSpec:
+  """A curriculum of tasks with one entity count.
+
+  Attributes:
+    name: of the curriculum.
+    make: returns it, given a `curriculum.base.Setting`.
+    config: its constants.
+    grows: whether runs begin with few entities unless the user says otherwise.
+  """
+
+  name: str
+  make: 'Callable[[curriculum_base.Setting], curriculum_base.Curriculum]'
+  config: 'type[config.CurriculumConfig]' = config.CurriculumConfig
+  grows: bool = False
+
+
+TASKS: 'registry.Registry[task_spec.TaskSpec]' = registry.Registry('env')
+AGENTS: registry.Registry[AgentSpec] = registry.Registry('agent')
+CURRICULA: registry.Registry[CurriculumSpec] = registry.Registry('curriculum')
+
+
+def register_task(spec: 'task_spec.TaskSpec') -> None:
+  """Makes a task known by its name.
+
+  Raises:
+    ValueError: the name is taken, the agent is unknown, a constant can't be
+      saved, there is no default preset, or a preset names a field that does
+      not exist.
+  """
+  if 'default' not in spec.presets:
+    raise ValueError(f"task {spec.name} has no preset 'default'; add one")
+  _check_types(spec.world)
+  known = overrides.leaves(skeleton(spec.world, spec.agent))
+  for preset_name, preset in spec.presets.items():
+    for values in (preset.values, *preset.above.values()):
+      for name in values:
+        if name not in known:
+          raise ValueError(
+            f'task {spec.name}, preset {preset_name}: '
+            + overrides.unknown('config field', name, known)
+          )
+  TASKS.add(spec)
+
+
+def register_agent(spec: AgentSpec) -> None:
+  """Makes an agent known by its name.
+
+  Raises:
+    ValueError: the name is taken, or a constant can't be saved.
+  """
+  _check_types(spec.config())
+  AGENTS.add(spec)
+
+
+def register_curriculum(spec: CurriculumSpec) -> None:
+  """Makes a curriculum known by its name.
+
+  Raises:
+    ValueError: the name is taken, or a constant can't be saved.
+  """
+  _check_types(spec.config(name=spec.name))
+  CURRICULA.add(spec)
+
+
+def _check_types(node: object) -> None:
+  """Raises ValueError for a constant that is neither a flag nor JSON."""
+  for name, value in overrides.leaves(node).items():
+    if not isinstance(value, bool | int | float | str):
+      raise ValueError(
+        f'{type(node).__name__}.{name}={value!r} is a {type(value).__name__}; '
+        'allowed: bool, int, float, str'
+      )
+
+
+def skeleton(
+  world: config.EnvironmentConfig,
+  agent: str,
+  curriculum: str = config.TaskExpansionConfig().name,
+) -> config.Config:
+  """Returns a config with the constants that these have, at their defaults.
+
+  Raises:
+    ValueError: there is no such agent or curriculum.
+  """
+  return config.Config(
+    environment=world,
+    agent=AGENTS.get(agent).config(),
+    curriculum=CURRICULA.get(curriculum).config(name=curriculum),
+  )

@@ -1,0 +1,94 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers of entities, and paths from few to many: '4,8,16', '2x2,4x2,4x4'."""
+
+import itertools
+
+from vacl_tf import config
+
+Counts = tuple[int, ...]  # In the order of EnvironmentConfig.count_fields.
+
+
+def spelled(counts: Counts) -> str:
+  """Returns numbers of entities as they are written in a path."""
+  return 'x'.join(map(str, counts))
+
+
+def path(cfg: config.Config) -> tuple[Counts, ...]:
+  """Returns the counts that a run trains, one after another.
+
+  Raises:
+    ValueError: progression.entity_counts is no path, or does not end at the
+      counts of the environment.
+  """
+  text, world = cfg.progression.entity_counts, cfg.environment
+  last = world.counts
+  if not text:
+    return (last,)
+  found = parsed(text)
+  for one, other in itertools.pairwise(found):
+    pairs = list(zip(one, other, strict=False))
+    if len(one) != len(other) or one == other or any(x > y for x, y in pairs):
+      raise ValueError(
+        f'entity_counts={text} does not grow from {spelled(one)} to '
+        f'{spelled(other)}; give larger and larger counts, like 4,8,16'
+      )
+  if len(found[-1]) != len(last):
+    kinds = ' and '.join(kind_of(field) for field in world.count_fields)
+    raise ValueError(
+      f'entity_counts={text} is not what {world.name or "the world"} counts, '
+      f'which is {kinds}; give a list like {example(len(last))}'
+    )
+  if found[-1] != last:
+    raise ValueError(
+      f'entity_counts={text} does not end at {spelled(last)}, which is to be '
+      'mastered; leave one of them out'
+    )
+  return found
+
+
+def parsed(text: str) -> tuple[Counts, ...]:
+  """Returns the counts of a path.
+
+  Raises:
+    ValueError: it is not a list of counts.
+  """
+  try:
+    found = tuple(
+      tuple(int(number) for number in counts.split('x'))
+      for counts in text.split(',')
+    )
+  except ValueError as error:
+    raise ValueError(
+      f'entity_counts={text!r} is not a list of counts; give one like 4,8,16 '
+      'or 2x2,4x2,4x4'
+    ) from error
+  if any(number < 1 for counts in found for number in counts):
+    raise ValueError(
+      f'entity_counts={text} has a number below 1; leave it out, or give more'
+    )
+  return found
+
+
+def doubling(first: Counts, last: Counts) -> str:
+  """Returns the path that doubles from `first` to `last`, kind after kind.
+
+  Empty if there is nothing to grow.
+  """
+  counts = list(map(min, first, last))
+  found = [tuple(counts)]
+  for kind, most in enumerate(last):
+    while counts[kind] < most:
+      counts[kind] = min(2 * counts[kind], most)
+      found.append(tuple(counts))
+  return ','.join(map(spelled, found)) if len(found) > 1 else ''
+
+
+def kind_of(field: str) -> str:
+  """Returns what a count field counts: 'agents' of 'num_agents'."""
+  return field.removeprefix('num_')
+
+
+def example(num_kinds: int) -> str:
+  """Returns a path of counts of so many kinds, for messages."""
+  return ','.join(spelled((x,) * num_kinds) for x in (2, 4, 8))

@@ -1,0 +1,89 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Configs as flat mappings: leaves by dotted name, overrides, differences."""
+
+import dataclasses
+import difflib
+import typing
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+from vacl_tf import config
+
+
+def leaves(node: Any, prefix: str = '') -> dict[str, Any]:
+  """Returns {dotted name: value} of all leaves of a config."""
+  found = {}
+  for field in dataclasses.fields(node):
+    value = getattr(node, field.name)
+    name = prefix + field.name
+    if dataclasses.is_dataclass(value):
+      found |= leaves(value, name + '.')
+    else:
+      found[name] = value
+  return found
+
+
+def _hint(node: Any, name: str) -> Any:
+  """Returns the annotation of a leaf."""
+  *path, last = name.split('.')
+  for part in path:
+    node = getattr(node, part)
+  return typing.get_type_hints(type(node), include_extras=True)[last]
+
+
+def choices(node: Any, name: str) -> tuple[str, ...]:
+  """Returns the values that a Literal leaf allows, () for other leaves."""
+  hint = _hint(node, name)
+  return typing.get_args(hint) if typing.get_origin(hint) is Literal else ()
+
+
+def bounds(node: Any, name: str) -> config.Range | None:
+  """Returns the range of a leaf, None if it has none."""
+  metadata = getattr(_hint(node, name), '__metadata__', ())
+  ranges = [x for x in metadata if isinstance(x, config.Range)]
+  return ranges[0] if ranges else None
+
+
+def replace(node: Any, values: Mapping[str, Any]) -> Any:
+  """Returns the config with leaves replaced by dotted name.
+
+  Raises:
+    ValueError: a name is unknown.
+  """
+  known = leaves(node)
+  for name in values:
+    if name not in known:
+      raise ValueError(unknown('config field', name, known))
+  changes = {}
+  for field in dataclasses.fields(node):
+    inner = field.name + '.'
+    below = {
+      name[len(inner) :]: value
+      for name, value in values.items()
+      if name.startswith(inner)
+    }
+    if below:
+      changes[field.name] = replace(getattr(node, field.name), below)
+    elif field.name in values:
+      changes[field.name] = values[field.name]
+  return dataclasses.replace(node, **changes)
+
+
+def differences(one: Any, other: Any) -> list[str]:
+  """Returns a line for every leaf in which two configs differ."""
+  ours, theirs = leaves(one), leaves(other)
+  return [
+    f'{name}: {ours.get(name, "none")} -> {theirs.get(name, "none")}'
+    for name in (ours | theirs)
+    if name not in ours or name not in theirs or ours[name] != theirs[name]
+  ]
+
+
+def unknown(what: str, given: Any, allowed: Iterable[str]) -> str:
+  """Returns the one-line message for a name that does not exist."""
+  allowed = list(allowed)
+  close = difflib.get_close_matches(str(given), allowed, 3, 0.5)
+  if close:
+    return f'{what}={given!r} is unknown; did you mean {", ".join(close)}?'
+  return f'{what}={given!r} is unknown; allowed: {", ".join(allowed)}'

@@ -1,0 +1,61 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Tasks, agents and curricula by name.
+
+The library's own are registered by `builtin`, everybody else's by importing the
+module that has them, for the commands with --import=MODULE.
+"""
+
+from typing import Generic, Protocol, TypeVar
+
+from vacl_tf import overrides
+
+
+class Entry(Protocol):
+  """Something that can be asked for by name."""
+
+  name: str
+
+
+T = TypeVar('T', bound=Entry)
+
+
+class Registry(Generic[T]):
+  """Entries by name."""
+
+  def __init__(self, kind: str) -> None:
+    """Makes a registry of what messages call a `kind`."""
+    self._kind = kind
+    self._entries: dict[str, T] = {}
+
+  def add(self, entry: T) -> None:
+    """Registers an entry.
+
+    Raises:
+      ValueError: the name is taken, or is not one word.
+    """
+    if not entry.name.isidentifier():
+      raise ValueError(
+        f'{self._kind}={entry.name!r} is not a name; give letters, digits and '
+        'underscores'
+      )
+    if entry.name in self._entries:
+      raise ValueError(
+        f'{self._kind}={entry.name!r} is registered already; choose another '
+        'name'
+      )
+    self._entries[entry.name] = entry
+
+  def names(self) -> tuple[str, ...]:
+    """Returns all names, in the order in which they came."""
+    return tuple(self._entries)
+
+  def get(self, name: str) -> T:
+    """Returns an entry.
+
+    Raises:
+      ValueError: there is none of that name.
+    """
+    if name not in self._entries:
+      raise ValueError(overrides.unknown(self._kind, name, self._entries))
+    return self._entries[name]
