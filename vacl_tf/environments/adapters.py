@@ -1,8 +1,8 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Views of a batched environment through interfaces that others know."""
+"""One world of any task as a multi-agent `dm_env.Environment`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import dm_env
@@ -18,20 +18,23 @@ SampleTasks = Callable[[int, types.Seed], tf.Tensor]
 
 
 class DmEnv(dm_env.Environment):
-  """One world of an environment, as a multi-agent `dm_env.Environment`.
+  """One world, with the observations that its policies get.
 
   Observations are a flat dict of arrays, `own` [n, F] and each kind of entity
-  [n, m, F], with `<kind>_mask` [n, m] where a kind has one. Actions are int32
-  [n] and rewards float32 [n]. With several roles, observations are called
+  [n, m, F], with `<kind>_mask` [n, m] where a kind has one. Features that only
+  the critic observes are left out. Rewards are float32 [n]. Actions of one
+  choice are int32 [n], of several choices int32 [n, heads], and continuous ones
+  float32 [n, dims]. With several roles, observations are called
   `<role>/<name>`, and actions and rewards are dicts by role.
 
-  The last step has discount 0 only if it ends the world; a particle world is
-  merely cut off there, and keeps discount 1.
+  The last step is a termination, with discount 0, only if the world ends
+  there; a world that is merely cut off at the horizon keeps discount 1. A world
+  that ends earlier ends the episode.
   """
 
   def __init__(
     self,
-    env: base.Environment,
+    env: base.World,
     seed: int = 0,
     *,
     phi: np.ndarray | None = None,
@@ -40,12 +43,12 @@ class DmEnv(dm_env.Environment):
     """Initialises the view.
 
     Args:
-      env: the environment to show one world of.
-      seed: of the tasks; with equal seeds, episodes are equal.
+      env: the world.
+      seed: of tasks and worlds; with equal seeds, episodes are equal.
       phi: [D] the task of every episode, drawn anew each time if None.
       sample_tasks: draws tasks where phi is None, called as
-        `env.task_space.sample_easy` is; by default the tasks to be solved,
-        `env.task_space.sample_target`.
+        `env.task_space.sample_easy` is; by default tasks of the target
+        distribution, `env.task_space.sample_target`.
 
     Raises:
       ValueError: phi is not a legal task, or both phi and sample_tasks are
@@ -57,76 +60,81 @@ class DmEnv(dm_env.Environment):
         'phi to draw tasks, or sample_tasks to repeat one.'
       )
     self._env = env
-    self._phi = None if phi is None else self._as_legal_task(phi)
+    self._phi = None if phi is None else _as_legal_task(env, phi)
     self._sample_tasks = sample_tasks or env.task_space.sample_target
     self._seed = randomness.root(seed)
     self._num_episodes = 0
     self._num_steps = 0
-    self._state = None  # Until the first reset, and after a last step.
-    # Not XLA: it takes seconds to compile, and gains one world next to nothing.
-    self._advance = tf.function(self._outcome)
+    self._is_playing = False  # Until the first reset, and after a last step.
+    self._simulator = env.make_simulator(1)
     task_seed, place_seed = randomness.split(self._seed, 2)
-    probe = env.place(env.task_space.sample_easy(1, task_seed), place_seed)
+    self._place(env.task_space.sample_easy(1, task_seed)[0], place_seed)
+    bounds = [
+      (name, bound)
+      for prefix, by_kind in zip(
+        self._prefixes(), env.observation_bounds(), strict=True
+      )
+      for name, bound in ((prefix + kind, x) for kind, x in by_kind.items())
+    ]
     self._observation_spec = {
-      name: specs.Array(array.shape, array.dtype, name)
-      for name, array in self._named(env.observe(probe)).items()
+      name: _spec(name, array, dict(bounds).get(name))
+      for name, array in self._observation().items()
     }
 
   @property
-  def state(self) -> types.State | None:
-    """The world's state with a leading 1, as `Environment.draw` takes it."""
-    return self._state
+  def simulator(self) -> base.Simulator:
+    """The batch of one world that this shows."""
+    return self._simulator
+
+  @property
+  def state(self) -> Any:
+    """What `World.pictures` needs of the present; None before an episode."""
+    return self._simulator.state if self._num_episodes else None
 
   def reset(self) -> dm_env.TimeStep:
     seed = randomness.fold(self._seed, self._num_episodes)
     task_seed, place_seed = randomness.split(seed, 2)
     self._num_episodes += 1
-    self._num_steps = 0
     phi = self._phi
     if phi is None:
-      phi = self._as_legal_task(self._sample_tasks(1, task_seed)[0])
-    self._state = self._env.place(tf.constant(phi[None]), place_seed)
-    return dm_env.restart(self._named(self._env.observe(self._state)))
+      phi = _as_legal_task(self._env, self._sample_tasks(1, task_seed)[0])
+    self._place(phi, place_seed)
+    self._num_steps = 0
+    self._is_playing = True
+    return dm_env.restart(self._observation())
 
   def step(self, action: Any) -> dm_env.TimeStep:
     """Plays one action of every agent, or resets after a last step.
 
     Args:
-      action: integers [n] below the number of actions; with several roles, a
-        dict of them by role.
+      action: an array as `action_spec` says; with several roles, a dict of
+        them by role.
 
     Returns:
-      What the agents see and get.
+      Observations and rewards.
 
     Raises:
       ValueError: the action is not of that kind.
     """
-    if self._state is None or self._num_steps == self._env.horizon:
+    if not self._is_playing:
       return self.reset()
-    self._state, observations, rewards = self._advance(
-      self._state, self._as_actions(action)
-    )
+    outcome = self._simulator.step(self._as_actions(action))
     self._num_steps += 1
-    observation = self._named(observations)
-    reward = self._by_role([reward[0].numpy() for reward in rewards])
+    observation = self._observation()
+    reward = self._by_role([reward[0] for reward in outcome.reward])
+    if outcome.discount[0] == 0.0:
+      self._is_playing = False
+      return dm_env.termination(reward, observation)
     if self._num_steps < self._env.horizon:
       return dm_env.transition(reward, observation)
-    if self._env.is_terminal:
-      return dm_env.termination(reward, observation)
+    self._is_playing = False
     return dm_env.truncation(reward, observation)
 
   def observation_spec(self) -> dict[str, specs.Array]:
     return self._observation_spec
 
   def action_spec(self) -> Any:
-    return self._by_role(
-      [
-        specs.BoundedArray(
-          [role.num_agents], np.int32, 0, role.num_actions - 1, 'action'
-        )
-        for role in self._env.roles
-      ]
-    )
+    return self._by_role([_action_spec(role) for role in self._env.roles])
 
   def reward_spec(self) -> Any:
     return self._by_role(
@@ -136,9 +144,12 @@ class DmEnv(dm_env.Environment):
       ]
     )
 
-  def _outcome(self, state: types.State, actions: types.Actions) -> tuple:
-    after = self._env.step(state, actions)
-    return after, self._env.observe(after), self._env.reward(after)
+  def close(self) -> None:
+    self._simulator.close()
+
+  def _place(self, phi: np.ndarray | tf.Tensor, seed: types.Seed) -> None:
+    numbers = seed.numpy().view(np.uint32).tolist()
+    self._simulator.place(np.asarray(phi)[None], numbers)
 
   def _by_role(self, values: list[Any]) -> Any:
     """Returns the only role's value, or a dict of values by role."""
@@ -147,18 +158,24 @@ class DmEnv(dm_env.Environment):
     names = [role.name for role in self._env.roles]
     return dict(zip(names, values, strict=True))
 
-  def _named(self, observations: types.Observations) -> dict[str, np.ndarray]:
+  def _prefixes(self) -> Iterator[str]:
+    """Yields what begins the names of each role's observations."""
+    for role in self._env.roles:
+      yield f'{role.name}/' if len(self._env.roles) > 1 else ''
+
+  def _observation(self) -> dict[str, np.ndarray]:
     named = {}
-    for role, seen in zip(self._env.roles, observations, strict=True):
-      prefix = f'{role.name}/' if len(self._env.roles) > 1 else ''
-      tensors = {'own': seen.own, **seen.entities}
-      tensors |= {f'{kind}_mask': mask for kind, mask in seen.masks.items()}
-      for name, tensor in tensors.items():
-        named[prefix + name] = tensor[0].numpy()
+    pairs = zip(self._prefixes(), self._simulator.observe(), strict=True)
+    for prefix, observation in pairs:
+      arrays = {'own': observation.own, **observation.entities}
+      masks = observation.masks.items()
+      arrays |= {f'{kind}_mask': mask for kind, mask in masks}
+      for name, array in arrays.items():
+        named[prefix + name] = array[0]
     return named
 
-  def _as_actions(self, action: Any) -> types.Actions:
-    """Returns int32 [1, n] per role of what `step` is given."""
+  def _as_actions(self, action: Any) -> tuple[np.ndarray, ...]:
+    """Returns the action of each role, [1, n, ...]."""
     roles = self._env.roles
     if len(roles) == 1:
       return (_as_role_action(action, roles[0], 'action'),)
@@ -166,49 +183,73 @@ class DmEnv(dm_env.Environment):
     if not isinstance(action, Mapping) or set(action) != set(names):
       raise ValueError(
         f'action={action!r} is not a dict by role; allowed keys: '
-        f'{", ".join(names)}. Give an array of integers for each.'
+        f'{", ".join(names)}. Give an array for each.'
       )
     return tuple(
       _as_role_action(action[role.name], role, f'action[{role.name!r}]')
       for role in roles
     )
 
-  def _as_legal_task(self, phi: np.ndarray | tf.Tensor) -> np.ndarray:
-    """Returns phi as a float32 array, if it is a legal task."""
-    space = self._env.task_space
-    phi = np.asarray(phi, np.float32)
-    if phi.shape != (space.num_dims,):
-      raise ValueError(
-        f'phi has shape {list(phi.shape)}; allowed: [{space.num_dims}], '
-        f'{space.num_entities} entities of {self._env.name} one after another.'
-      )
-    if not np.all(np.isfinite(phi)):
-      raise ValueError(f'phi={phi.tolist()}; allowed: finite numbers.')
-    feasible = space.feasible(tf.constant(phi)).numpy()
-    if not feasible.all():
-      nearest = space.clip(tf.constant(phi), randomness.root(0)).numpy()
-      raise ValueError(
-        f'phi={phi.tolist()} is not a legal task of {self._env.name}: '
-        f'entities {np.flatnonzero(~feasible).tolist()} (counted from 0) lie '
-        f'outside their region. The nearest legal task is about '
-        f'{nearest.round(3).tolist()}.'
-      )
-    return phi
+
+def _spec(
+  name: str, array: np.ndarray, bounds: base.Bounds | None
+) -> specs.Array:
+  """Returns the spec of an observed array, given its bounds if it has any."""
+  if bounds is None:
+    return specs.Array(array.shape, array.dtype, name)
+  return specs.BoundedArray(array.shape, array.dtype, *bounds, name)
 
 
-def _as_role_action(action: Any, role: types.Role, name: str) -> tf.Tensor:
-  """Returns one role's action, int32 [1, n]."""
-  array = np.asarray(action)
-  is_right = (
-    array.shape == (role.num_agents,)
-    and np.issubdtype(array.dtype, np.integer)
-    and np.all((array >= 0) & (array < role.num_actions))
+def _action_spec(role: types.Role) -> specs.BoundedArray:
+  """Returns the spec of the actions [n, ...] of a role's agents."""
+  one = role.action
+  shape = (role.num_agents, *one.shape)
+  return specs.BoundedArray(
+    shape, one.dtype, one.minimum, one.maximum, one.name
   )
-  if not is_right:
-    num, most = role.num_agents, role.num_actions - 1
+
+
+def _as_role_action(action: Any, role: types.Role, name: str) -> np.ndarray:
+  """Returns one role's action [1, n, ...], if it is one."""
+  array, spec = np.asarray(action), _action_spec(role)
+  is_discrete = np.issubdtype(spec.dtype, np.integer)
+  kinds = (np.integer,) if is_discrete else (np.integer, np.floating)
+  if (
+    array.shape == spec.shape
+    and any(np.issubdtype(array.dtype, kind) for kind in kinds)
+    and np.all((array >= spec.minimum) & (array <= spec.maximum))
+  ):
+    return array[None].astype(spec.dtype)
+  what = 'integer' if is_discrete else 'number'
+  if role.action.shape:
+    allowed = f'{what}s of shape {list(spec.shape)}'
+  else:
+    allowed = f'{role.num_agents} {what}{"s" if role.num_agents > 1 else ""}'
+  raise ValueError(
+    f'{name}={array.tolist()} ({array.dtype}, shape {list(array.shape)}); '
+    f'allowed: {allowed} from {spec.minimum.tolist()} to '
+    f'{spec.maximum.tolist()}, one for each agent, as action_spec() says.'
+  )
+
+
+def _as_legal_task(env: base.World, phi: np.ndarray | tf.Tensor) -> np.ndarray:
+  """Returns phi as a float32 array, if it is a legal task."""
+  space = env.task_space
+  phi = np.asarray(phi, np.float32)
+  if phi.shape != (space.num_dims,):
     raise ValueError(
-      f'{name}={array.tolist()} ({array.dtype}, shape {list(array.shape)}); '
-      f'allowed: {num} integer{"s" if num > 1 else ""} from 0 to {most}, '
-      'one for each agent, as action_spec() says.'
+      f'phi has shape {list(phi.shape)}; allowed: [{space.num_dims}], '
+      f'{space.num_entities} entities of {env.name} one after another.'
     )
-  return tf.constant(array[None], tf.int32)
+  if not np.all(np.isfinite(phi)):
+    raise ValueError(f'phi={phi.tolist()}; allowed: finite numbers.')
+  feasible = np.asarray(space.feasible(tf.constant(phi)))
+  if not feasible.all():
+    nearest = np.asarray(space.clip(tf.constant(phi), randomness.root(0)))
+    raise ValueError(
+      f'phi={phi.tolist()} is not a legal task of {env.name}: entities '
+      f'{np.flatnonzero(~feasible).tolist()} (counted from 0) lie outside '
+      'their region, or on others. The nearest legal task is about '
+      f'{nearest.round(3).tolist()}.'
+    )
+  return phi

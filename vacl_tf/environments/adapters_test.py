@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Tests for adapters."""
+"""Tests for adapters. `adapters_tasks_test` goes through all tasks."""
 
 import dm_env
 import numpy as np
@@ -15,6 +15,7 @@ from vacl_tf import types
 from vacl_tf.environments import adapters
 from vacl_tf.environments import shapes
 from vacl_tf.environments.particle import spread
+from vacl_tf.testing import fakes
 from vacl_tf.testing import particle_oracle as oracle
 
 _HORIZON = 6
@@ -32,8 +33,16 @@ class _TwoRoles(spread.Spread):
     super().__init__('simple_spread', 3, _HORIZON)
     (role,) = self.roles
     self.roles = (
-      role._replace(name='leader', num_agents=1),
-      role._replace(name='others', num_agents=2, num_actions=4),
+      role._replace(
+        name='leader', num_agents=1, mask_kinds=('agents',), egocentric=None
+      ),
+      role._replace(
+        name='others',
+        num_agents=2,
+        action=types.discrete(4),
+        mask_kinds=('agents',),
+        egocentric=None,
+      ),
     )
 
   def step(self, state, action):
@@ -54,7 +63,7 @@ class _TwoRoles(spread.Spread):
 
 
 def _spread(num_agents=2):
-  return environments.load('simple_spread', num_agents, _HORIZON)
+  return environments.load('simple_spread', num_agents, horizon=_HORIZON)
 
 
 def _speaker_listener():
@@ -62,45 +71,41 @@ def _speaker_listener():
 
 
 def _random_action(view, rng):
-  return tf.nest.map_structure(
-    lambda spec: rng.integers(0, spec.maximum + 1, spec.shape, np.int32),
-    view.action_spec(),
-  )
+  def draw(spec):
+    if np.issubdtype(spec.dtype, np.integer):
+      return rng.integers(0, spec.maximum + 1, spec.shape, np.int32)
+    return rng.uniform(spec.minimum, spec.maximum, spec.shape).astype(
+      np.float32
+    )
+
+  return tf.nest.map_structure(draw, view.action_spec())
 
 
 class _MixinTest(test_utils.EnvironmentTestMixin):
+  horizon = _HORIZON
+
   def make_action_sequence(self):
     rng = np.random.default_rng(0)
-    for _ in range(2 * _HORIZON + 3):  # Past two ends of episodes.
+    for _ in range(2 * self.horizon + 3):  # Past two ends of episodes.
       yield _random_action(self.environment, rng)
 
   def make_object_under_test(self):
     return adapters.DmEnv(self.make_env())
 
 
-class SpreadMixinTest(_MixinTest, absltest.TestCase):
+class ContinuousMixinTest(_MixinTest, absltest.TestCase):
   def make_env(self):
-    return _spread()
+    return fakes.DriftingWorld(_HORIZON)
 
 
-class HardSpreadMixinTest(_MixinTest, absltest.TestCase):
+class EarlyEndMixinTest(_MixinTest, absltest.TestCase):
   def make_env(self):
-    return environments.load('hard_spread', horizon=_HORIZON)
-
-
-class PushBallMixinTest(_MixinTest, absltest.TestCase):
-  def make_env(self):
-    return environments.load('push_ball', horizon=_HORIZON)
+    return fakes.EndingWorld(_HORIZON)
 
 
 class TwoRolesMixinTest(_MixinTest, absltest.TestCase):
   def make_env(self):
     return _TwoRoles()
-
-
-class SpeakerListenerMixinTest(_MixinTest, absltest.TestCase):
-  def make_env(self):
-    return _speaker_listener()
 
 
 class DmEnvTest(tf.test.TestCase, parameterized.TestCase):
@@ -225,6 +230,34 @@ class DmEnvTest(tf.test.TestCase, parameterized.TestCase):
     (scene,) = env.draw(view.state)
     self.assertIsInstance(scene, shapes.Scene)
 
+  @parameterized.parameters('simple_spread', 'ramp_use')
+  def test_there_are_pictures_of_any_task(self, name):
+    env = environments.load(name)
+    view = adapters.DmEnv(env)
+    view.reset()
+    [[picture]] = env.pictures([view.state])
+    self.assertEqual((picture.dtype, picture.shape[-1]), (np.uint8, 3))
+
+  def test_a_world_that_ends_early_ends_the_episode(self):
+    view = adapters.DmEnv(fakes.EndingWorld(_HORIZON))
+    rng = np.random.default_rng(0)
+    steps = [view.step(_random_action(view, rng)) for _ in range(9)]
+    kinds = [step.step_type.name for step in steps]
+    self.assertEqual(kinds, 2 * ['FIRST', 'MID', 'MID', 'LAST'] + ['FIRST'])
+    self.assertEqual(
+      [step.discount for step in steps], 2 * [None, 1.0, 1.0, 0.0] + [None]
+    )
+
+  def test_continuous_actions_are_bounded_numbers(self):
+    view = adapters.DmEnv(
+      fakes.DriftingWorld(_HORIZON), phi=np.array([0.0, 1.0, 0.5, 1.0])
+    )
+    spec = view.action_spec()
+    self.assertEqual((spec.shape, spec.dtype), ((2, 1), np.float32))
+    view.reset()
+    own = view.step(np.array([[0.25], [-1]])).observation['own']
+    self.assertAllClose(own, [[0.25], [0.0]])
+
 
 class TasksTest(tf.test.TestCase, parameterized.TestCase):
   def test_a_given_task_starts_every_episode(self):
@@ -291,6 +324,18 @@ class BadActionTest(tf.test.TestCase, parameterized.TestCase):
     with self.assertRaisesRegex(ValueError, message):
       view.step(action)
     self.assertIs(view.state, before)
+
+  @parameterized.parameters(
+    ([[0.5], [1.5]], r'allowed: numbers of shape \[2, 1\] from \[-1.0\] to'),
+    ([[0.5], [np.nan]], 'nan'),
+    ([0.5, 0.5], r'shape \[2\]'),
+    ([['a'], ['b']], r'allowed: numbers of shape'),
+  )
+  def test_is_refused_where_it_is_not_within_bounds(self, action, message):
+    view = adapters.DmEnv(fakes.DriftingWorld(_HORIZON))
+    view.reset()
+    with self.assertRaisesRegex(ValueError, message):
+      view.step(action)
 
   @parameterized.parameters(
     (np.zeros(3, np.int32), 'allowed keys: leader, others'),

@@ -1,41 +1,52 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What every environment promises, checked for each that `load` knows.
+"""What every world promises, checked for each registered task.
 
-`WorldTest` has what training must know of any world, `ConformanceTest` what
-those do besides that run inside a graph. The tests' own LineWorld stands for
-the worlds that users bring.
+`WorldTest` covers all worlds, `SimulatorTest` their simulators, and
+`ConformanceTest` what in-graph environments promise besides. The tests' own
+LineWorld stands for the worlds that users bring.
 """
+
+import functools
 
 import numpy as np
 import tensorflow as tf
 from absl.testing import parameterized
 
-from vacl_tf import config
+from vacl_tf import catalog
 from vacl_tf import environments
-from vacl_tf import presets
 from vacl_tf import randomness
 from vacl_tf.environments import base
+from vacl_tf.environments import checked_simulator
 from vacl_tf.testing import fakes
 
 _NUM_WORLDS = 6
 _NUM_STEPS = 20
 _OWN = fakes.LineWorld()
-_NAMES = (*environments.NAMES, _OWN.name)
-_IN_GRAPH = (*environments.IN_GRAPH, _OWN.name)
+_NAMES = (*catalog.TASKS.names(), _OWN.name)
 
 
+@functools.cache
 def _load(name):
-  return environments.load(_OWN if name == _OWN.name else name)
+  return _OWN if name == _OWN.name else environments.load(name)
+
+
+_IN_GRAPH = tuple(name for name in _NAMES if _load(name).is_in_graph)
 
 
 def _actions(env, seed, num_worlds=_NUM_WORLDS):
   """Returns one random action of every agent."""
   rng = np.random.default_rng(seed)
-  shapes = [(role.num_actions, role.num_agents) for role in env.roles]
   return tuple(
-    tf.constant(rng.integers(0, most, [num_worlds, num]), tf.int32)
-    for most, num in shapes
+    tf.constant(
+      rng.integers(
+        0,
+        role.action.maximum + 1,
+        [num_worlds, role.num_agents, *role.action.shape],
+      ),
+      tf.int32,
+    )
+    for role in env.roles
   )
 
 
@@ -58,8 +69,8 @@ class WorldTest(tf.test.TestCase, parameterized.TestCase):
   def test_describes_itself(self, name):
     env = _load(name)
     self.assertIsInstance(env, base.World)
-    in_graph = isinstance(env, base.Environment)
-    self.assertEqual(in_graph, name in _IN_GRAPH)
+    kind = base.Environment if env.is_in_graph else base.HostWorld
+    self.assertIsInstance(env, kind)
     self.assertEqual(env.name, name)
     self.assertGreater(env.horizon, 0)
     self.assertIsInstance(env.is_terminal, bool)
@@ -74,7 +85,7 @@ class WorldTest(tf.test.TestCase, parameterized.TestCase):
   def test_counts_begin_with_the_agents_that_act(self, name):
     env = _load(name)
     num_agents = sum(role.num_agents for role in env.roles)
-    self.assertEqual(env.task_space.count, num_agents)
+    self.assertEqual(env.task_space.num_agents, num_agents)
     self.assertEqual(env.counts[0], num_agents)
     # Each looks at whatever is in phi, at least.
     self.assertGreaterEqual(
@@ -107,6 +118,70 @@ class WorldTest(tf.test.TestCase, parameterized.TestCase):
     self.assertTrue(np.all(space.feasible(space.clip(phi, seed))))
 
 
+@parameterized.parameters(*((name,) for name in _NAMES))
+class SimulatorTest(tf.test.TestCase, parameterized.TestCase):
+  def test_the_checks_of_worlds_find_nothing(self, name):
+    checked_simulator.check_world(_load(name))
+
+  def test_tasks_are_placed(self, name):
+    env = _load(name)
+    simulator = env.make_simulator(_NUM_WORLDS)
+    for draw in (env.task_space.sample_easy, env.task_space.sample_uniform):
+      phi = draw(_NUM_WORLDS, randomness.root(3)).numpy()
+      simulator.place(phi, [1, 2])
+      self.assertAllClose(simulator.read_task(), phi, atol=1e-5)
+
+  def _play(self, env, num_worlds, seed=(5, 6, 7)):
+    """Returns observations and outcomes of an episode's first steps."""
+    phi = env.task_space.sample_uniform(_NUM_WORLDS, randomness.root(0))
+    simulator = env.make_simulator(num_worlds)
+    simulator.place(phi.numpy()[:num_worlds], seed)
+    found = [simulator.observe()]
+    for index in range(_NUM_STEPS):
+      actions = [x.numpy()[:num_worlds] for x in _actions(env, index)]
+      found.append((simulator.step(tuple(actions)), simulator.observe()))
+    return found
+
+  def test_seed_and_actions_decide_alone_and_in_company(self, name):
+    env = _load(name)
+    many = self._play(env, _NUM_WORLDS)
+    tf.nest.map_structure(
+      self.assertAllEqual, many, self._play(env, _NUM_WORLDS)
+    )
+    first = tf.nest.map_structure(lambda x: x[:2], many)
+    tf.nest.map_structure(
+      lambda x, y: self.assertAllClose(x, y, atol=1e-4),
+      first,
+      self._play(env, 2),
+    )
+
+  def test_only_a_terminal_world_ends_at_the_horizon(self, name):
+    env = _load(name)
+    simulator = env.make_simulator(2)
+    phi = env.task_space.sample_easy(2, randomness.root(0)).numpy()
+    for _ in range(2):
+      simulator.place(phi, [0])
+      discounts = [
+        simulator.step(
+          tuple(x.numpy() for x in _actions(env, index, 2))
+        ).discount
+        for index in range(env.horizon)
+      ]
+      self.assertAllEqual(discounts[:-1], np.ones([env.horizon - 1, 2]))
+      last = 0.0 if env.is_terminal else 1.0
+      self.assertAllEqual(discounts[-1], [last, last])
+
+  def test_arrays_are_kept_when_the_worlds_go_on(self, name):
+    env = _load(name)
+    simulator = env.make_simulator(2)
+    phi = env.task_space.sample_easy(2, randomness.root(0)).numpy()
+    simulator.place(phi, [0])
+    kept = simulator.observe(), simulator.state
+    copies = tf.nest.map_structure(np.array, kept)
+    simulator.step(tuple(x.numpy() for x in _actions(env, 0, 2)))
+    tf.nest.map_structure(self.assertAllEqual, kept, copies)
+
+
 @parameterized.parameters(*((name,) for name in _IN_GRAPH))
 class ConformanceTest(tf.test.TestCase, parameterized.TestCase):
   def test_outputs_have_the_shapes_and_types_of_the_roles(self, name):
@@ -126,6 +201,7 @@ class ConformanceTest(tf.test.TestCase, parameterized.TestCase):
         self.assertEqual(seen.own.shape, [*leading, role.own_size])
         self.assertEqual(seen.own.dtype, tf.float32)
         self.assertSameElements(seen.entities, role.entity_sizes)
+        self.assertSameElements(seen.masks, role.mask_kinds)
         self.assertContainsSubset(seen.masks, seen.entities)
         for kind, entities in seen.entities.items():
           self.assertEqual(entities.shape[:2], leading)
@@ -165,7 +241,7 @@ class ConformanceTest(tf.test.TestCase, parameterized.TestCase):
 
   def test_same_seed_same_trajectory(self, name):
     env = _load(name)
-    again = _load(name)
+    again = _load.__wrapped__(name)
     for one, other in zip(_play(env), _play(again), strict=True):
       tf.nest.map_structure(self.assertAllEqual, one, other)
 
@@ -234,121 +310,6 @@ class ConformanceTest(tf.test.TestCase, parameterized.TestCase):
       for disc in scene.discs:
         self.assertLen(disc.centre, 2)
         self.assertGreater(disc.radius, 0.0)
-
-
-class LoadTest(tf.test.TestCase, parameterized.TestCase):
-  def test_an_environment_passes_through(self):
-    env = environments.load(environments.NAMES[0])
-    self.assertIs(environments.load(env), env)
-
-  def test_an_unknown_name_is_refused_with_the_known_ones(self):
-    with self.assertRaisesRegex(ValueError, 'nowhere.*allowed.*simple_spread'):
-      environments.load('nowhere')
-
-  @parameterized.parameters(
-    ('simple_spread', 0, 100),
-    ('simple_spread', 1, 100),
-    ('simple_spread', 101, 100),
-    ('hard_spread', 9, 8),
-    ('push_ball', 9, 8),
-  )
-  def test_an_impossible_number_of_agents_is_refused(self, name, given, most):
-    with self.assertRaisesRegex(ValueError, f'{given}.*allowed: 2 to {most}'):
-      environments.load(name, num_agents=given)
-
-  @parameterized.parameters(1, 3)
-  def test_the_only_possible_number_of_agents_is_named(self, given):
-    with self.assertRaisesRegex(ValueError, f'={given} .*; allowed: 2$'):
-      environments.load('speaker_listener', num_agents=given)
-
-  @parameterized.parameters(
-    ({'name': 'simple_spread', 'num_boxes': 2}, r'num_boxes=2 .*leave it out'),
-    ({'name': 'ramp_use', 'num_boxes': 1}, r'num_boxes=1 .*leave it out'),
-    ({'name': 'lock_and_return', 'num_boxes': 9}, r'=9 .*allowed: 1 to 8'),
-    ({'name': 'lock_and_return', 'num_agents': 9}, r'=9 .*allowed: 1 to 8'),
-    ({'name': 'ramp_use', 'num_agents': 2}, r'=2 .*allowed: 1$'),
-    ({'name': 'ramp_use', 'horizon': 30}, r'horizon=30: .* 60; leave it out'),
-  )
-  def test_an_impossible_world_is_refused(self, given, message):
-    with self.assertRaisesRegex(ValueError, message):
-      environments.load(**given)
-
-  @parameterized.parameters(
-    ('lock_and_return', 'reach', 0.5),
-    ('lock_and_return', 'has_box', False),
-    ('ramp_use', 'sees_birthplace', True),
-    ('simple_spread', 'reward_scale', 0.1),
-  )
-  def test_a_variant_of_another_task_is_refused(self, name, field, value):
-    variant = config.replace(config.HideAndSeekConfig(), {field: value})
-    message = rf'hide_and_seek\.{field} .*{value}.* {name}; leave it out'
-    with self.assertRaisesRegex(ValueError, message):
-      environments.load(name, variant=variant)
-
-  @parameterized.parameters(
-    (None, None, (2, 2)), (4, None, (4, 4)), (None, 3, (3, 3)), (4, 2, (4, 2))
-  )
-  def test_agents_and_boxes_stand_in_for_each_other(
-    self, agents, boxes, counts
-  ):
-    env = environments.load('lock_and_return', agents, num_boxes=boxes)
-    self.assertEqual(env.counts, counts)
-    self.assertEqual(
-      env.task.slots, {'agents': counts[0] - 1, 'boxes': counts[1]}
-    )
-
-  def test_a_variant_reaches_its_task(self):
-    variant = config.HideAndSeekConfig(
-      has_box=False, reward_scale=0.1, reach=0.5
-    )
-    env = environments.load('ramp_use', variant=variant)
-    self.assertEqual(set(env.roles[0].entity_sizes), {'hiders', 'ramps'})
-    self.assertEqual((env.task.reward_scale, env.task.reach), (0.1, 0.5))
-
-  @parameterized.parameters(
-    ('push_ball', {'ppo.chunk_length': 10}, 'chunk_length=10: .*allowed: 1$'),
-    ('ramp_use', {'network.hidden_size': 10}, 'size=10: .*allowed: multiples'),
-    ('ramp_use', {'ppo.recall_cost': 0.1}, 'recall_cost=0.1: .*there: 0$'),
-    ('push_ball', {'environment.name': 'pull'}, "'pull' is unknown; did"),
-  )
-  def test_a_network_that_does_not_fit_is_refused(self, name, values, message):
-    cfg = config.replace(presets.make(env=name), values)
-    with self.assertRaisesRegex(ValueError, message):
-      environments.load_all(cfg)
-
-  def test_what_the_value_alone_sees_is_where_an_agent_was_born(self):
-    for shown in (False, True):
-      variant = config.HideAndSeekConfig(sees_birthplace=shown)
-      env = environments.load('lock_and_return', variant=variant)
-      found = [
-        env.task.features['own'][i].name for i in env.roles[0].unseen_place
-      ]
-      expected = [] if shown else ['birthplace_x', 'birthplace_y']
-      self.assertEqual(found, expected)
-
-  def test_every_count_of_a_path_is_loaded(self):
-    cfg = presets.make(env='lock_and_return', num_agents=4)
-    counts = [env.counts for env in environments.load_all(cfg)]
-    self.assertEqual(counts, [(2, 2), (4, 2), (4, 4)])
-
-  @parameterized.parameters('speaker_listener', 'ramp_use')
-  def test_only_who_looks_over_entities_does_so_twice(self, name):
-    cfg = config.replace(presets.make(env=name), {'network.num_hops': 2})
-    with self.assertRaisesRegex(ValueError, f'hops=2: .*{name}.*allowed.*: 1'):
-      environments.load_all(cfg)
-
-  def test_who_looks_at_no_entities_has_the_frame_of_the_room(self):
-    cfg = presets.make(env='speaker_listener')
-    cfg = config.replace(cfg, {'network.frame': 'own'})
-    with self.assertRaisesRegex(ValueError, 'own.*listener.*allowed.*: room'):
-      environments.load_all(cfg)
-
-  @parameterized.parameters(
-    ('simple_spread', True), ('push_ball', True), ('hard_spread', False)
-  )
-  def test_open_squares_are_those_without_walls(self, name, expected):
-    [role] = environments.load(name).roles
-    self.assertEqual(role.is_in_square, expected)
 
 
 if __name__ == '__main__':

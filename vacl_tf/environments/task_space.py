@@ -10,25 +10,25 @@ import tensorflow as tf
 from vacl_tf import randomness
 from vacl_tf import types
 
-_EDGE = 0.01  # Width of the rim that clipped coordinates land in; sheet 2.4.
+_EDGE = 0.01  # Width of the rim that clipped coordinates land in.
 
 
 class TaskSpace(abc.ABC):
   """The tasks of one environment with one entity count.
 
-  A task vector phi is the concatenation of its entities' coordinates. A
-  curriculum knows an environment by this class alone.
+  A task vector phi is the concatenation of its entities' coordinates. Curricula
+  know an environment only through this class.
 
   Attributes:
     num_dims: numbers in a task vector (D).
     num_entities: entities that a task places.
-    count: number of agents, written into every TaskBatch.
+    num_agents: agents that act in a world.
     entity_of_dim: int [D], the entity that each number belongs to.
   """
 
   num_dims: int
   num_entities: int
-  count: int
+  num_agents: int
   entity_of_dim: np.ndarray
 
   @abc.abstractmethod
@@ -55,18 +55,20 @@ class TaskSpace(abc.ABC):
 class BoxTaskSpace(TaskSpace):
   """Points in the plane, each anywhere in a union of boxes of its own."""
 
-  def __init__(self, low: np.ndarray, high: np.ndarray, count: int) -> None:
+  def __init__(
+    self, low: np.ndarray, high: np.ndarray, num_agents: int
+  ) -> None:
     """Initialises the space.
 
     Args:
       low: [num_entities, num_boxes, 2] lower corners, in metres. Boxes of an
         entity overlap nowhere, or are the same one throughout.
       high: [num_entities, num_boxes, 2] upper corners, in metres.
-      count: number of agents.
+      num_agents: agents that act in a world.
     """
     self.num_entities = len(low)
     self.num_dims = 2 * self.num_entities
-    self.count = count
+    self.num_agents = num_agents
     self.entity_of_dim = np.repeat(np.arange(self.num_entities), 2)
     self._low = tf.constant(low, tf.float32)
     self._high = tf.constant(high, tf.float32)
@@ -77,10 +79,11 @@ class BoxTaskSpace(TaskSpace):
     return tf.reduce_any(tf.reduce_all(inside, -1), -1)
 
   def clip(self, phi: tf.Tensor, seed: types.Seed) -> tf.Tensor:
-    """Moves a point to the rim of the box that is nearest along x.
+    """Moves points to the rim of the box that is nearest along x.
 
-    So the released code does; where x lies between two boxes it leaves the
-    point there, though. Ties are for the box that is nearest along y.
+    Of equally near boxes, to the one that is nearest along y. The released code
+    does the same, except where x lies between two boxes: it does not move such
+    points (docs/reproduction.md, Hard-Spread).
     """
     points = self._points(phi)
     point = points[..., None, :]  # [..., entities, 1, 2]

@@ -20,7 +20,7 @@ class _Boxes(task_space.BoxTaskSpace):
 
 
 def _space():
-  return _Boxes(_LOW[:, None], _HIGH[:, None], count=2)
+  return _Boxes(_LOW[:, None], _HIGH[:, None], num_agents=2)
 
 
 def _far_and_near(num_tasks=500, seed=0):
@@ -34,7 +34,7 @@ class BoxTaskSpaceTest(tf.test.TestCase, parameterized.TestCase):
     space = _space()
     self.assertEqual(space.num_entities, 3)
     self.assertEqual(space.num_dims, 6)
-    self.assertEqual(space.count, 2)
+    self.assertEqual(space.num_agents, 2)
     self.assertAllEqual(space.entity_of_dim, [0, 0, 1, 1, 2, 2])
 
   def test_feasible_agrees_with_a_loop(self):
@@ -129,7 +129,7 @@ def _in_union(x, y):
 class UnionTest(tf.test.TestCase, parameterized.TestCase):
   def setUp(self):
     super().setUp()
-    self.space = _Boxes(_UNION_LOW, _UNION_HIGH, count=1)
+    self.space = _Boxes(_UNION_LOW, _UNION_HIGH, num_agents=1)
 
   def test_feasible_in_any_box(self):
     rng = np.random.default_rng(0)

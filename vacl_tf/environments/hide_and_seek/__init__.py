@@ -8,7 +8,7 @@ import inspect
 import os
 from typing import TYPE_CHECKING, Any
 
-from vacl_tf import config
+from vacl_tf import overrides
 
 if TYPE_CHECKING:
   from vacl_tf.environments.hide_and_seek import task
@@ -30,7 +30,7 @@ def load(name: str, **options: Any) -> 'task.Task':
     ValueError: there is no such task, or not with these options.
   """
   if name not in NAMES:
-    raise ValueError(config.unknown('task', name, NAMES))
+    raise ValueError(overrides.unknown('task', name, NAMES))
   _require_mujoco()
   from vacl_tf.environments.hide_and_seek import lock_and_return
   from vacl_tf.environments.hide_and_seek import ramp_use
@@ -42,12 +42,12 @@ def load(name: str, **options: Any) -> 'task.Task':
   known = inspect.signature(make).parameters
   for option in options:
     if option not in known:
-      raise ValueError(config.unknown(f'option of {name}', option, known))
+      raise ValueError(overrides.unknown(f'option of {name}', option, known))
   return make(**options)
 
 
 def _require_mujoco() -> None:
-  """Raises ImportError, saying what to do, where MuJoCo is not good enough."""
+  """Raises ImportError, with a remedy, if MuJoCo is missing or too old."""
   try:
     version = importlib.metadata.version('mujoco')
   except importlib.metadata.PackageNotFoundError:
@@ -60,9 +60,9 @@ def _require_mujoco() -> None:
 
 
 def _import_mujoco() -> None:
-  """Imports MuJoCo, if need be without OpenGL, which worlds do without.
+  """Imports MuJoCo, without OpenGL if need be, which worlds do not use.
 
-  By itself it cannot be imported where MUJOCO_GL names what is not there.
+  MuJoCo fails to import where MUJOCO_GL names a missing platform.
   """
   wish = os.environ['MUJOCO_GL']
   try:

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Floor and walls (task sheet, sections 1.1 and 1.2). Metres throughout.
+"""Floor and walls. Metres throughout.
 
 The floor spans [0, L] in x and y at z = 0, and is a lattice of square cells:
 cell (i, j) covers [0.2 i, 0.2 (i + 1)] x [0.2 j, 0.2 (j + 1)].
@@ -74,13 +74,13 @@ class Arena(NamedTuple):
     spec = mujoco.MjSpec()
     spec.option.timestep = SUBSTEP
     spec.option.gravity = [0.0, 0.0, GRAVITY]
-    # A world that goes wrong must be noticed, not silently begun anew.
+    # Divergence must be noticed; MuJoCo would reset the world silently.
     spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
-    # Entities bring what it does as armature, which constraints know of.
+    # Armature does the same, and constraints take it into account.
     spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_EULERDAMP
-    # MuJoCo takes sparse ones from 60 joints on, and worlds break down then.
+    # MuJoCo takes sparse ones from 60 joints on, and worlds diverge then.
     spec.option.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
-    # Whatever is at rest costs nothing until something touches or moves it.
+    # Bodies at rest cost nothing until something touches or moves them.
     spec.option.enableflags |= mujoco.mjtEnableBit.mjENBL_SLEEP
     spec.worldbody.add_geom(
       type=mujoco.mjtGeom.mjGEOM_PLANE,

@@ -12,7 +12,7 @@ from absl.testing import parameterized
 from vacl_tf.environments import hide_and_seek
 from vacl_tf.environments.hide_and_seek import arena
 
-# Centre and half sizes along x and y, and half height; task sheet, 1.2.
+# Centre and half sizes along x and y, and half height.
 _OUTER_OF_RAMP_USE = [
   (0.1, 3.0, 0.05, 2.85, 2.0),
   (5.9, 3.0, 0.05, 2.85, 2.0),
@@ -34,7 +34,7 @@ _WALLS = {
 
 class ArenaTest(parameterized.TestCase):
   @parameterized.parameters(('ramp_use', 6.0), ('lock_and_return', 12.0))
-  def test_floor_and_walls_are_those_of_the_sheet(self, name, side):
+  def test_floor_and_walls_are_in_their_places(self, name, side):
     place = hide_and_seek.load(name).arena
     self.assertAlmostEqual(place.side, side)
     model = place.empty_world().compile()

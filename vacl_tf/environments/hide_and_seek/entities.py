@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Agents, boxes and ramps, and the models made of them (sheet, 1.3 to 1.5).
+"""Agents, boxes and ramps, and the models made of them.
 
 Every entity slides along x, y and z and turns about z, in this order of its
 four joints. Joint positions (x, y, z) are those of the lower left corner of

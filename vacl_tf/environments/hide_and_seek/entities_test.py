@@ -1,9 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Tests for entities: bodies, frictions and how they move.
-
-Numbers are those of the task sheet, sections 1.1 to 1.5 and 10.4.
-"""
+"""Tests for entities: bodies, frictions and how they move."""
 
 import mujoco
 import numpy as np
@@ -16,7 +13,7 @@ from vacl_tf.environments.hide_and_seek import entities
 _X, _Y, _Z, _YAW = range(4)
 _LOCK_AND_RETURN = ('lock_and_return', entities.Cast(2, 2, 0))
 _RAMP_USE = ('ramp_use', entities.Cast(2, 1, 1))
-# Sliding friction where two kinds touch; sheet, 1.1.
+# Sliding friction where two kinds touch.
 _FRICTIONS = {
   'lock_and_return': {
     'agent floor': 0.2,
@@ -189,7 +186,7 @@ class MotionTest(parameterized.TestCase):
     (0.18, 0.8), (0.36, 2.6), (0.54, 4.4), (0.72, 6.1), (0.9, 7.9)
   )
   def test_speed_on_the_floor(self, control, speed):
-    """Driving force less friction, 10 N, by damping; and as in the sheet."""
+    """Driving force less friction, 10 N, by damping."""
     for motor in (0, 1):
       world = _World(*_LOCK_AND_RETURN)
       world.control[0, motor] = control

@@ -3,9 +3,9 @@
 """Many worlds of one task, stepped together on MuJoCo's own threads.
 
 An environment step is one call to `mujoco.batch.Batch` for the physics of all
-worlds, and a few array operations for the rules; sight is tested only where
-something depends on it. Worlds are placed by writing their state; nothing is
-compiled anew.
+worlds, and a few array operations for the rules. Rays are cast only where a
+rule depends on sight. Worlds are placed by writing their state; models are not
+recompiled.
 """
 
 import os
@@ -16,14 +16,14 @@ import numpy as np
 from mujoco import batch
 
 from vacl_tf.environments.hide_and_seek import arena
-from vacl_tf.environments.hide_and_seek import draws
+from vacl_tf.environments.hide_and_seek import counter_rng
 from vacl_tf.environments.hide_and_seek import entities
 from vacl_tf.environments.hide_and_seek import mechanics
 from vacl_tf.environments.hide_and_seek import task as task_lib
 
 JITTER = 0.1  # Metres; the most that is added to a cell's corner, in x and y.
 _EPSILON = 1e-6  # Cells, so that a corner without jitter is in its own cell.
-_LARGEST = 1e3  # Whose position or velocity is beyond it, or NaN, is lost.
+_LARGEST = 1e3  # Beyond it, or NaN, positions and velocities have diverged.
 _STREAMS_PER_STEP = 2  # Of random numbers: for starts and for lockers.
 
 
@@ -35,14 +35,14 @@ class HideAndSeekWorlds:
     num_worlds: how many (B).
     physics: MuJoCo's simulations, to be looked at (`get_data` and `get_model`
       give what its renderer wants).
-    num_unstable: how often the physics of a world broke down so far. Such a
-      world is placed again from its task vector and goes on from there.
+    num_unstable: how many simulations have diverged so far. A diverged world is
+      placed again from its task vector and goes on from there.
   """
 
   def __init__(
     self, task: task_lib.Task, num_worlds: int, threads: int = 0
   ) -> None:
-    """Makes the worlds; `place` puts something into them.
+    """Makes empty worlds; `place` begins episodes.
 
     Args:
       task: what is played.
@@ -86,15 +86,7 @@ class HideAndSeekWorlds:
     agents, things = np.indices(hands).reshape(2, -1)
     self._hands = agents, cast.num_agents + things
     self._looks = tuple(np.reshape(task.looks, [-1, 2]).astype(int).T)
-
-    self._phi = None  # Until there are tasks.
-    self._keys = draws.keys(0, num_worlds)
-    self._step = 0
-    self._is_locked = np.zeros([num_worlds, cast.num_objects], bool)
-    self._locker = np.zeros([num_worlds, cast.num_objects], int)
-    self._held = np.full([num_worlds, cast.num_agents], mechanics.NOTHING)
-    self._birthplace = np.zeros([num_worlds, cast.num_agents, 2])
-    self._is_seen = np.zeros([num_worlds, len(task.looks)], bool)
+    self._clear()
 
   @property
   def state(self) -> task_lib.State:
@@ -123,7 +115,7 @@ class HideAndSeekWorlds:
         'for each world'
       )
     self._phi = phi
-    self._keys = draws.keys(seed, self.num_worlds)
+    self._keys = counter_rng.keys(seed, self.num_worlds)
     self._step = 0
     self._put(np.arange(self.num_worlds))
     self._look()
@@ -158,12 +150,24 @@ class HideAndSeekWorlds:
     self._look()
     return self.task.judge(self._state())
 
-  def observe(self) -> task_lib.Observations:
-    """Returns what the acting agents see now, after `place` or `step`."""
+  def observe(self) -> task_lib.Observation:
+    """Returns what the acting agents observe after `place` or `step`."""
     return self.task.observe(self._state())
 
+  def _clear(self) -> None:
+    """Makes worlds without tasks."""
+    task, cast, num_worlds = self.task, self.task.cast, self.num_worlds
+    self._phi = None  # Until there are tasks.
+    self._keys = counter_rng.keys(0, num_worlds)
+    self._step = 0
+    self._is_locked = np.zeros([num_worlds, cast.num_objects], bool)
+    self._locker = np.zeros([num_worlds, cast.num_objects], int)
+    self._held = np.full([num_worlds, cast.num_agents], mechanics.NOTHING)
+    self._birthplace = np.zeros([num_worlds, cast.num_agents, 2])
+    self._is_seen = np.zeros([num_worlds, len(task.looks)], bool)
+
   def _state(self) -> task_lib.State:
-    """Returns the present state; its arrays go on changing."""
+    """Returns the present state as views, which later steps change."""
     return task_lib.State(
       position=self._position,
       velocity=self._velocity,
@@ -176,7 +180,7 @@ class HideAndSeekWorlds:
     )
 
   def _attach(self) -> None:
-    """Names the parts of the simulations; what is written there happens."""
+    """Binds views of the simulations; writing to them takes effect."""
     cast, num_worlds = self.task.cast, self.num_worlds
     shape = [num_worlds, cast.num_entities, entities.NUM_JOINTS]
     welds = [num_worlds, cast.num_agents, cast.num_objects]
@@ -194,7 +198,7 @@ class HideAndSeekWorlds:
   def _put(self, rows: np.ndarray) -> None:
     """Places some worlds at their tasks, everything open and at rest."""
     cast, num_draws = self.task.cast, self.task.num_start_draws
-    numbers = draws.uniform(
+    numbers = counter_rng.uniform(
       self._keys[rows],
       _STREAMS_PER_STEP * self._step,
       num_draws + 2 * cast.num_entities,
@@ -210,10 +214,10 @@ class HideAndSeekWorlds:
     self._birthplace[rows] = self._position[rows, : cast.num_agents, :2]
 
   def _mend(self) -> None:
-    """Places worlds again whose physics broke down, and counts them.
+    """Resets diverged simulations, and counts them.
 
-    That is also when somebody is thrown out of the arena, from where there is
-    no way back.
+    That includes worlds with an entity outside the arena, as nothing can bring
+    it back.
     """
     corner = self._position[..., :2]
     is_sound = ((corner >= 0.0) & (corner <= self.task.arena.side)).all((1, 2))
@@ -247,7 +251,7 @@ class HideAndSeekWorlds:
   def _grab(
     self, held: np.ndarray, centre: np.ndarray, yaw: np.ndarray
   ) -> None:
-    """Welds what is held now, int [B, N], in the pose in which it was taken."""
+    """Welds what is held now, int [B, N], in its pose when it was grabbed."""
     is_new = (held != self._held) & (held != mechanics.NOTHING)
     world, agent = np.nonzero(is_new)
     if world.size:
@@ -274,7 +278,7 @@ class HideAndSeekWorlds:
       self._teams,
       self._is_locked,
       self._locker,
-      draws.uniform(self._keys, stream, self._is_locked.shape[1]),
+      counter_rng.uniform(self._keys, stream, self._is_locked.shape[1]),
     )
     is_new = is_locked & ~self._is_locked
     if is_new.any():
@@ -284,14 +288,14 @@ class HideAndSeekWorlds:
     self._is_limited[:] = is_locked[..., None]
 
   def _look(self) -> None:
-    """Finds out what the task wants to know of who sees whom."""
+    """Updates which of the pairs in `task.looks` see each other."""
     is_asked = np.ones(self._is_seen.shape, bool)
     self._is_seen = self._sees(self._looks, is_asked)
 
   def _sees(
     self, pairs: tuple[np.ndarray, np.ndarray], is_asked: np.ndarray
   ) -> np.ndarray:
-    """Returns bool [B, P]: who is asked for and sees the other (sheet, 2.1).
+    """Returns bool [B, P]: whether the first sees the second.
 
     Args:
       pairs: agents [P] and entities [P].

@@ -217,20 +217,24 @@ class StepTest(_Case):
     self.assertEqual(outcome.progress.dtype, np.float32)
     self.assertEqual(outcome.is_success.shape, (5,))
     self.assertEqual(outcome.is_success.dtype, bool)
-    for seen in worlds.observe():
-      self.assertSameElements(['own', *seen.entities], task.features)
-      self.assertEqual(seen.own.dtype, np.float32)
-      self.assertEqual(seen.own.shape, (5, agents, len(task.features['own'])))
-      for kind, tokens in seen.entities.items():
-        self.assertEqual(tokens.dtype, np.float32)
-        self.assertEqual(tokens.shape[:2], (5, agents))
-        self.assertLen(task.features[kind], tokens.shape[-1])
+    seen = worlds.observe()
+    self.assertSameElements(['own', *seen.entities], task.features)
+    self.assertEmpty(seen.masks)
+    has_secret = task.critic_only_position is not None
+    for own in (seen.own, seen.critic_own) if has_secret else (seen.own,):
+      self.assertEqual(own.dtype, np.float32)
+      self.assertEqual(own.shape, (5, agents, len(task.features['own'])))
+    for kind, tokens in seen.entities.items():
+      self.assertEqual(tokens.dtype, np.float32)
+      self.assertEqual(tokens.shape[:2], (5, agents))
+      self.assertLen(task.features[kind], tokens.shape[-1])
 
   def test_what_was_returned_does_not_change_later(self, name):
     worlds = _worlds(name, 4)
     [(state, outcome)] = _play(worlds, 1)
-    seen = worlds.observe().actor
+    seen = worlds.observe()
     kept = [*outcome, seen.own, *seen.entities.values(), state.position]
+    kept.append(np.asarray(seen.critic_own))
     copies = [x.copy() for x in kept]
     _go_on(worlds, 3)
     for x, copy in zip(kept, copies, strict=True):
@@ -267,7 +271,7 @@ class UnstableTest(_Case):
         one[0].position[others], other[0].position[others]
       )
     self.assertEqual(broken.num_unstable, 1)
-    self.assertTrue(np.all(np.isfinite(broken.observe().actor.own)))
+    self.assertTrue(np.all(np.isfinite(broken.observe().own)))
 
   def test_a_crowd_at_full_force_does_not_break_its_world(self):
     """It did with sparse Jacobians, MuJoCo's choice for so many joints."""

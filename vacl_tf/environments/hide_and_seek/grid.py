@@ -3,8 +3,7 @@
 """Task vectors in cells: what is legal, what is nearest, the standard draws.
 
 A task vector phi is the x and y of its pieces' lower left cells, one piece
-after another (sheet, section 5). Numbers need not be whole; the cell that is
-meant is the nearest one.
+after another. Numbers need not be whole; they mean the nearest cell.
 
 The code holds for arrays of numpy and for tensors, also inside XLA: `xp` is
 `numpy` or `tensorflow.experimental.numpy`.

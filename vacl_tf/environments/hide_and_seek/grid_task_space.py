@@ -1,10 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Tasks on a grid, as a curriculum sees them.
-
-With `training_view` the only module of hide-and-seek that needs TensorFlow.
-What it computes is `grid.Grid` on tensors, also inside XLA.
-"""
+"""The task space of pieces on a grid: `grid.Grid` on tensors, also in XLA."""
 
 import numpy as np
 import tensorflow as tf
@@ -21,16 +17,16 @@ _HALF_CELL = 0.49  # A little less, so that rounding leads back.
 class GridTaskSpace(task_space.TaskSpace):
   """Pieces on a lattice; phi is in cells and need not be whole numbers."""
 
-  def __init__(self, tasks: grid.Grid, count: int) -> None:
+  def __init__(self, tasks: grid.Grid, num_agents: int) -> None:
     """Initialises the space.
 
     Args:
       tasks: the geometry.
-      count: number of acting agents.
+      num_agents: agents that act in a world.
     """
     self.num_entities = len(tasks.pieces)
     self.num_dims = tasks.num_dims
-    self.count = count
+    self.num_agents = num_agents
     self.entity_of_dim = np.repeat(np.arange(self.num_entities), 2)
     self._grid = tasks.using(tnp)
 
@@ -38,9 +34,9 @@ class GridTaskSpace(task_space.TaskSpace):
     return self._grid.feasible(phi)
 
   def clip(self, phi: tf.Tensor, seed: types.Seed) -> tf.Tensor:
-    """Moves whoever stands wrong to the nearest cell that is free.
+    """Projects infeasible pieces to the nearest free cell.
 
-    There it gets a random place, lest many tasks be the same in a coordinate.
+    Within the cell the coordinates are random, so that tasks stay distinct.
     """
     nearest = self._grid.nearest(phi)
     rim = randomness.uniform(seed, tf.shape(phi), -_HALF_CELL, _HALF_CELL)

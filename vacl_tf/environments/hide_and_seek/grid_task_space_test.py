@@ -35,11 +35,11 @@ def _crowded(space, seed=0):
 
 @parameterized.parameters(*_TASKS)
 class GridTaskSpaceTest(tf.test.TestCase, parameterized.TestCase):
-  def test_layout(self, name, num_dims, count):
+  def test_layout(self, name, num_dims, num_agents):
     space = _space(name)
     self.assertIsInstance(space, task_space.TaskSpace)
     self.assertEqual(space.num_dims, num_dims)
-    self.assertEqual(space.count, count)
+    self.assertEqual(space.num_agents, num_agents)
     self.assertAllEqual(space.entity_of_dim, np.arange(num_dims) // 2)
     self.assertEqual(space.num_entities, num_dims // 2)
 
@@ -67,8 +67,8 @@ class GridTaskSpaceTest(tf.test.TestCase, parameterized.TestCase):
     again = space.clip(tf.constant(phi), randomness.root(0))
     self.assertAllEqual(clipped, again)
 
-  def test_draws(self, name, num_dims, count):
-    del count
+  def test_draws(self, name, num_dims, num_agents):
+    del num_agents
     space = _space(name)
     for draw in (space.sample_easy, space.sample_uniform, space.sample_target):
       phi = draw(_NUM, randomness.root(3))

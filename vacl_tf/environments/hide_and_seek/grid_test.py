@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Tests for grid, by the geometry of both tasks (task sheet, section 5).
+"""Tests for grid, by the geometry of both tasks.
 
 The oracle is a picture of the floor that is filled cell by cell.
 """
@@ -28,14 +28,14 @@ _TASKS = (
   ('8x8', lambda: _lock_and_return(8, 8)),
   ('ramp_use', lambda: hide_and_seek.load('ramp_use')),
 )
-# Regions of sheet 5.4 as `contracts` narrow them, by kind; x and y, inclusive.
+# Legal regions by kind; x and y, inclusive. See docs/reproduction.md.
 _REGIONS = {
   'agent': [(30, 57, 1, 27)],
   'box': [(1, 56, 1, 56)],
   'seeker': [(1, 13, 1, 13), (1, 13, 15, 27), (15, 27, 15, 27)],
   'ramp': [(1, 11, 1, 11), (12, 12, 1, 11), (1, 11, 15, 26), (15, 26, 15, 26)],
 }
-# Draws of sheet 5.2, each rectangle with the same chance.
+# Regions of draws, each rectangle with the same chance.
 _DRAWS = {
   'agent': [(30, 56, 1, 26)],
   'box': [(1, 55, 1, 55)],
@@ -155,7 +155,7 @@ class GridTest(parameterized.TestCase):
       is_right = task.grid.feasible(phi).all(1)
       np.testing.assert_array_equal(nearest[is_right], cells[is_right])
 
-  def test_uniform_draws_are_feasible_and_those_of_the_sheet(self, make):
+  def test_uniform_draws_are_feasible_and_in_their_regions(self, make):
     task = make()
     phi = task.sample_uniform(2000, np.random.default_rng(0))
     self.assertEqual(phi.dtype, np.float32)
@@ -215,7 +215,7 @@ class LegalTest(parameterized.TestCase):
       task.grid.feasible(phi), [True, False, False, True]
     )
 
-  def test_the_nearest_is_as_the_sheet_scans(self):
+  def test_the_nearest_is_the_first_of_a_scan(self):
     """Of places equally far the one with the least x, then y."""
     task = _lock_and_return()
     phi = np.float32([40, 10, 40, 10, 20, 20, 1, 1])
@@ -256,7 +256,7 @@ class EasyTest(parameterized.TestCase):
     share = [np.mean(chosen.sum(1) == k) for k in range(5)]
     np.testing.assert_allclose(share, np.array([1, 4, 6, 4, 1]) / 16, atol=0.08)
 
-  def test_ramps_and_seekers_are_where_the_sheet_has_them(self):
+  def test_ramps_and_seekers_of_easy_tasks_have_their_places(self):
     task = hide_and_seek.load('ramp_use')
     found = {
       tuple(map(int, row))

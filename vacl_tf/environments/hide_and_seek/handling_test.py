@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of seeing, grabbing and locking in the worlds themselves.
 
-By an oracle that plays one world at a time with rules of its own, and by the
-numbers of the task sheet, section 10.4.
+By an oracle that plays one world at a time with rules of its own, and by
+numbers that were worked out by hand.
 """
 
 import collections

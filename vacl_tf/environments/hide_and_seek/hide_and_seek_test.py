@@ -11,7 +11,7 @@ from absl.testing import absltest
 from absl.testing import parameterized
 
 from vacl_tf.environments import hide_and_seek
-from vacl_tf.environments.hide_and_seek import dm_env_view
+from vacl_tf.environments.hide_and_seek import environment
 from vacl_tf.environments.hide_and_seek import film
 from vacl_tf.environments.hide_and_seek import lock_and_return
 from vacl_tf.environments.hide_and_seek import ramp_use
@@ -20,16 +20,16 @@ from vacl_tf.environments.hide_and_seek import speed
 _WITHOUT_TENSORFLOW = f"""
 import sys
 import numpy as np
-import {dm_env_view.__name__} as dm_env_view
+import {environment.__name__} as environment
 import {film.__name__} as film
 import {speed.__name__} as speed
 from {hide_and_seek.__name__} import NAMES, load
 for name in NAMES:
   task = load(name)
-  [phi] = task.sample_easy(1, np.random.default_rng(0))
-  env = dm_env_view.DmEnv(task, phi=phi)
-  env.reset()
-  env.step(env.action_spec().generate_value())
+  worlds = environment.HideAndSeekWorlds(task, 1, threads=1)
+  worlds.place(task.sample_easy(1, np.random.default_rng(0)), 0)
+  worlds.observe()
+  worlds.step(np.zeros([1, len(task.actors), 5], int))
   speed.measure(task, 2, 1, 2)
 print('tensorflow' in sys.modules)
 """

@@ -1,8 +1,9 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Lock-and-Return: lock all boxes, then go back to where you were born.
+"""Lock-and-Return: lock all boxes, then go back to the own birthplace.
 
-Task sheet, sections 2 to 5; 12 x 12 m, no inner walls, one team.
+Paper, section on the hide-and-seek environment; docs/reproduction.md has the
+details. 12 x 12 m, no inner walls, one team.
 """
 
 from typing import Any
@@ -31,7 +32,10 @@ _BIRTHPLACE = (8, 9)  # Among an agent's own features.
 
 
 class LockAndReturn(task.Task):
-  """Agents see all but each other's birthplaces, and forget their own."""
+  """Policies observe everything but birthplaces.
+
+  An agent observes no birthplace of others, and its own only in the critic.
+  """
 
   name = 'lock_and_return'
   must_see_to_lock = True
@@ -52,19 +56,19 @@ class LockAndReturn(task.Task):
     Args:
       num_agents: n.
       num_boxes: m.
-      sees_birthplace: whether actors see where they were born. Otherwise they
-        have to remember it; critics see it in any case.
+      sees_birthplace: whether the policy observes where its agent started.
+        Otherwise it has to remember it; the critic observes it in any case.
 
     Raises:
       ValueError: the numbers are not possible.
     """
     if not all(1 <= given <= MOST for given in (num_agents, num_boxes)):
-      # Both, as who gave one of them may never have heard of the other.
+      # Both: a caller who gave one of them may not know of the other.
       raise ValueError(
         f'num_agents={num_agents} with num_boxes={num_boxes} is not possible '
         f'in {self.name}; allowed: 1 to {MOST} of each'
       )
-    self.unseen_place = () if sees_birthplace else _BIRTHPLACE
+    self.critic_only_position = () if sees_birthplace else _BIRTHPLACE
     self.arena = arena.Arena(_NUM_CELLS, (), _WALL_FRICTION)
     self.cast = entities.Cast(num_agents, num_boxes, num_ramps=0)
     self.actors = tuple(range(num_agents))
@@ -94,7 +98,7 @@ class LockAndReturn(task.Task):
   def read_task(self, cells: np.ndarray) -> np.ndarray:
     return cells.reshape([len(cells), -1])
 
-  def observe(self, state: task.State) -> task.Observations:
+  def observe(self, state: task.State) -> task.Observation:
     num_agents, num_boxes, _ = self.cast
     worlds = len(state.position)
     both = np.concatenate([state.position, state.velocity], -1)
@@ -111,16 +115,16 @@ class LockAndReturn(task.Task):
     boxes[..., 12:] = task.lock_flags(state, self)
     others = agents.astype(np.float32)[:, self._others]
     seen = {'agents': others, 'boxes': boxes}
-    actor = own
-    if self.unseen_place:
-      actor = own.copy()
-      actor[..., self.unseen_place] = 0.0
-    return task.Observations(task.Seen(actor, seen), task.Seen(own, seen))
+    if not self.critic_only_position:
+      return task.Observation(own, seen)
+    hidden = own.copy()
+    hidden[..., self.critic_only_position] = 0.0
+    return task.Observation(hidden, seen, critic_own=own)
 
   def judge(self, state: task.State) -> task.Outcome:
-    """Pays every agent alike; progress is the share of agents at home.
+    """Rewards all agents alike; progress is the share of agents at home.
 
-    Unless all boxes are locked: then there is neither pay nor progress.
+    Both are 0 while a box is open.
     """
     is_home = self._is_home(state)
     is_locked = state.is_locked.all(1)
@@ -177,7 +181,7 @@ class LockAndReturn(task.Task):
 
 
 def _features(side: float) -> dict[str, tuple[task.Feature, ...]]:
-  """Returns what is seen on a floor with sides so long; sheet, 3.1."""
+  """Returns the observed features on a floor with sides so long."""
   joints = task.joint_features(side, ('yaw',))
   return {
     'own': (

@@ -117,15 +117,15 @@ class JudgeTest(parameterized.TestCase):
 
 class ObserveTest(parameterized.TestCase):
   @parameterized.parameters((2, 2), (4, 2), (4, 4), (1, 1))
-  def test_every_number_is_where_the_sheet_has_it(self, n, m):
+  def test_every_feature_has_its_place(self, n, m):
     task = lock_and_return.LockAndReturn(n, m)
     state = _state(task, 3)
-    seen = task.observe(state).critic
+    seen = task.observe(state)
     p, v = state.position, state.velocity
     for b in range(3):
       for i in range(n):
         own = [*p[b, i], *v[b, i], *state.birthplace[b, i], 15 / 60]
-        np.testing.assert_allclose(seen.own[b, i], own, rtol=1e-6)
+        np.testing.assert_allclose(seen.critic_own[b, i], own, rtol=1e-6)
         for k in range(1, n):
           j = (i - k) % n
           np.testing.assert_allclose(
@@ -152,30 +152,31 @@ class ObserveTest(parameterized.TestCase):
     seen = task.observe(_state(task, 2))
     names = [feature.name for feature in task.features['own']]
     where = [names.index('birthplace_x'), names.index('birthplace_y')]
-    np.testing.assert_array_equal(seen.actor.own[..., where], 0.0)
-    self.assertTrue(np.all(seen.critic.own[..., where] != 0.0))
+    np.testing.assert_array_equal(seen.own[..., where], 0.0)
+    self.assertTrue(np.all(seen.critic_own[..., where] != 0.0))
     others = np.delete(np.arange(11), where)
     np.testing.assert_array_equal(
-      seen.actor.own[..., others], seen.critic.own[..., others]
+      seen.own[..., others], seen.critic_own[..., others]
     )
-    for kind, tokens in seen.actor.entities.items():
-      np.testing.assert_array_equal(tokens, seen.critic.entities[kind])
 
   def test_unless_the_task_shows_it(self):
     task = lock_and_return.LockAndReturn(sees_birthplace=True)
-    self.assertEmpty(task.unseen_place)
-    seen = task.observe(_state(task, 2))
-    np.testing.assert_array_equal(seen.actor.own, seen.critic.own)
+    self.assertEqual(task.critic_only_position, ())
+    state = _state(task, 2)
+    seen = task.observe(state)
+    self.assertEqual(seen.critic_own, ())
+    hidden = lock_and_return.LockAndReturn().observe(state)
+    np.testing.assert_array_equal(seen.own, hidden.critic_own)
 
   def test_time_runs_from_0_to_1(self):
     worlds = environment.HideAndSeekWorlds(
       lock_and_return.LockAndReturn(1, 1), 1
     )
     worlds.place(np.array([[40, 20, 40, 10]]), 0)
-    times = [worlds.observe().actor.own[0, 0, 10]]
+    times = [worlds.observe().own[0, 0, 10]]
     for _ in range(60):
       worlds.step(np.array([[mechanics.NO_OP]]))
-      times.append(worlds.observe().actor.own[0, 0, 10])
+      times.append(worlds.observe().own[0, 0, 10])
     np.testing.assert_allclose(times, np.arange(61) / 60, rtol=1e-6)
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The rules of the game, for all worlds at once (task sheet, section 2).
+"""The rules of grabbing, locking and seeing, for all worlds at once.
 
 Pure functions of arrays. B worlds, N agents (those that do not act included),
 m objects, E entities; metres and radians.
@@ -103,11 +103,11 @@ def resolve_locks(
   locker: np.ndarray,
   chance: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-  """Returns is_locked and locker after the agents have had their say.
+  """Returns is_locked and locker after the agents' actions.
 
-  All agents in reach must want an object locked. Against it counts only who
-  is of the team that locked it last. Nobody in reach: nothing changes. It is
-  whoever locks an open object that is its locker; of several, a random one.
+  All agents in reach must want an object locked. Only members of the last
+  locker's team can veto. Without an agent in reach nothing changes. Whoever
+  locks an open object becomes its locker; of several, a random one.
 
   Args:
     wants: bool [B, N] flags of the agents.

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ramp-Use: a seeker climbs a ramp to see a hider behind a wall.
 
-Task sheet, sections 2 to 5; 6 x 6 m with a closed room in the bottom right
-quadrant (large x, small y). The hider never acts, and is drawn anew for every
-episode, as is a box in its room.
+Paper, section on the hide-and-seek environment; docs/reproduction.md has the
+details. 6 x 6 m with a closed room in the bottom right quadrant (large x, small
+y). The hider never acts. Its position, and that of a box in its room, are drawn
+anew for every episode.
 """
 
 from typing import Any
@@ -35,7 +36,7 @@ _AWAY = 3  # Cells between the corners of ramp and seeker in an easy task.
 
 
 class RampUse(task.Task):
-  """One seeker acts; it need not enter the room, a look is enough."""
+  """One seeker acts. It need not enter the room; seeing the hider is enough."""
 
   name = 'ramp_use'
   actors = (_SEEKER,)
@@ -53,12 +54,12 @@ class RampUse(task.Task):
     """Describes the task.
 
     Args:
-      reward_scale: paid for each step in which the seeker sees the hider, and
-        taken for each other one. Paper: 1; released code: 0.1.
+      reward_scale: reward of each step in which the seeker sees the hider, and
+        cost of each other one. Paper: 1; released code: 0.1.
       has_box: whether there is a box in the room, which may hide the hider.
-      reach: in metres, how near an object must be to be grabbed or locked. At
-        0.0625, which the published numbers are likely from, nothing can be
-        reached from the floor.
+      reach: distance within which an object can be grabbed or locked, in
+        metres. At 0.0625, which the published numbers are likely from, nothing
+        can be reached from the floor.
 
     Raises:
       ValueError: one of the numbers is not above 0.
@@ -100,8 +101,7 @@ class RampUse(task.Task):
   def read_task(self, cells: np.ndarray) -> np.ndarray:
     return cells[:, [_SEEKER, -1]].reshape([len(cells), -1])
 
-  def observe(self, state: task.State) -> task.Observations:
-    """Returns the same for actor and critic."""
+  def observe(self, state: task.State) -> task.Observation:
     num_agents, num_boxes, _ = self.cast
     both = np.concatenate([state.position, state.velocity], -1)
     has_begun = float(state.step > 0)
@@ -120,11 +120,10 @@ class RampUse(task.Task):
     if num_boxes:
       tokens['boxes'] = things[:, :, :num_boxes]
     tokens['ramps'] = things[:, :, num_boxes:]
-    seen = task.Seen(own, tokens)
-    return task.Observations(seen, seen)
+    return task.Observation(own, tokens)
 
   def judge(self, state: task.State) -> task.Outcome:
-    """Pays for seeing the hider, and makes pay for not seeing it."""
+    """Rewards seeing the hider, and punishes not seeing it."""
     is_seen = state.is_seen[:, 0]
     reward = np.where(is_seen, self.reward_scale, -self.reward_scale)
     return task.Outcome(
@@ -157,7 +156,7 @@ def _easy(xp: Any, numbers: grid.Array) -> grid.Array:
 def _features(
   side: float, has_box: bool
 ) -> dict[str, tuple[task.Feature, ...]]:
-  """Returns what is seen on a floor with sides so long; sheet, 3.2."""
+  """Returns the observed features on a floor with sides so long."""
   joints = task.joint_features(side, ('yaw',))
   thing = (*task.joint_features(side, ('cos', 'sin')), *task.LOCK_FLAGS)
   features = {

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Tests for ramp_use, with the numbers of the task sheet, section 10.4."""
+"""Tests for ramp_use."""
 
 import math
 
@@ -272,11 +272,11 @@ class OutcomeTest(parameterized.TestCase):
     np.testing.assert_array_equal(outcome.progress, [1.0, 0.0])
     np.testing.assert_array_equal(outcome.is_success, [True, False])
 
-  def test_every_number_is_where_the_sheet_has_it(self):
+  def test_every_feature_has_its_place(self):
     worlds, position = _worlds(3)
     velocity = worlds.physics.bind('qvel').reshape(position.shape)
     for step in (0, 1):
-      seen = worlds.observe().actor
+      seen = worlds.observe()
       for b in range(3):
         own = [*position[b, _SEEKER], *velocity[b, _SEEKER], step / 60, 0, step]
         np.testing.assert_allclose(seen.own[b, 0], own, rtol=1e-6)
@@ -297,15 +297,15 @@ class OutcomeTest(parameterized.TestCase):
 
   def test_actor_and_critic_see_the_same(self):
     worlds, _ = _worlds(2)
-    actor, critic = worlds.observe()
-    np.testing.assert_array_equal(actor.own, critic.own)
+    self.assertEqual(worlds.observe().critic_own, ())
+    self.assertIsNone(worlds.task.critic_only_position)
 
   def test_lock_flags(self):
     worlds, position = _worlds(1)
     position[0, :, :2] = _on_cells((26, 12), (17, 5), (20, 1), (3, 3))
     position[0, _SEEKER, :2] = position[0, _RAMP, :2] + [0.1, 0.55]
     _step(worlds, (_STILL, _STILL, _STILL, 1, 0))
-    entities = worlds.observe().actor.entities
+    entities = worlds.observe().entities
     np.testing.assert_array_equal(entities['ramps'][0, 0, 0, 9:], [1, 1, 1])
     np.testing.assert_array_equal(entities['boxes'][0, 0, 0, 9:], [0, 0, 0])
 
@@ -317,9 +317,7 @@ class VariantTest(parameterized.TestCase):
     self.assertSameElements(['own', 'hiders', 'ramps'], worlds.task.features)
     for _ in range(3):
       _step(worlds, (9, 0, 8, 1, 1))
-    self.assertSameElements(
-      ['hiders', 'ramps'], worlds.observe().actor.entities
-    )
+    self.assertSameElements(['hiders', 'ramps'], worlds.observe().entities)
 
   def test_with_the_short_reach_nothing_is_reached_from_the_floor(self):
     for reach, is_reached in ((0.25, True), (0.0625, False)):

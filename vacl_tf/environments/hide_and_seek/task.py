@@ -1,16 +1,16 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What a task of hide-and-seek is made of.
+"""The parts of a task of hide-and-seek.
 
-Letters as in the legend of `vacl_tf.types` (which is not imported, as it needs
-TensorFlow): B worlds, n acting agents, m objects or tokens of a kind, F
+Shape letters as in `vacl_tf.types`, which is not imported, as it needs
+TensorFlow: B worlds, n acting agents, m objects or tokens of a kind, F
 features, D numbers of a task vector; besides, N agents in all and E entities.
 """
 
 import abc
 import math
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ HORIZON = 60
 
 
 class Feature(NamedTuple):
-  """A number that is observed, in metres, radians and seconds."""
+  """An observed number, in metres, radians and seconds."""
 
   name: str
   low: float = -math.inf
@@ -30,7 +30,7 @@ class Feature(NamedTuple):
 
 
 class State(NamedTuple):
-  """Where everything is, and what the rules remember. Arrays of all worlds.
+  """Positions and the memory of the rules; arrays over all worlds.
 
   Entities are numbered as in `entities.Cast`, and so are objects.
   """
@@ -45,22 +45,17 @@ class State(NamedTuple):
   step: int  # Steps played, 0 at the start.
 
 
-class Seen(NamedTuple):
-  """What the acting agents see. Nothing is hidden, so there are no masks."""
+class Observation(NamedTuple):
+  """What the acting agents observe, as `vacl_tf.types.Observation` has it."""
 
-  own: np.ndarray  # float32 [B, n, F]
+  own: np.ndarray  # float32 [B, n, F] as the policy observes it.
   entities: Mapping[str, np.ndarray]  # kind -> float32 [B, n, m, F]
-
-
-class Observations(NamedTuple):
-  """What acting and judging an agent's situation are based on."""
-
-  actor: Seen
-  critic: Seen
+  masks: Mapping[str, np.ndarray] = {}  # All slots are filled: always empty.
+  critic_own: Any = ()  # float32 [B, n, F] as the critic does; () if alike.
 
 
 class Outcome(NamedTuple):
-  """What a step has led to."""
+  """Result of a step."""
 
   reward: np.ndarray  # float32 [B, n]
   progress: np.ndarray  # float32 [B] in [0, 1]; what V averages.
@@ -68,7 +63,7 @@ class Outcome(NamedTuple):
 
 
 class Task(abc.ABC):
-  """Who is there, what is asked of them, and what they see.
+  """Entities, goal, reward and observations of a task.
 
   Attributes:
     name: as known to `hide_and_seek.load`.
@@ -84,9 +79,10 @@ class Task(abc.ABC):
     looks: pairs of an agent and an entity of which `State.is_seen` tells
       whether the one sees the other.
     grid: the tasks.
-    features: what `Seen` holds, by 'own' and kind of entity.
-    unseen_place: two features of 'own', x and y of a place, that are 0 for
-      actors; or none.
+    features: what an `Observation` holds, by 'own' and kind of entity.
+    critic_only_position: two features of 'own', x and y of a position, that are
+      0 for the policy; () where this variant shows them, None where there are
+      none.
     slots: how many of each kind of entity an agent sees (m).
     num_start_draws: numbers from U[0, 1) that `start` wants for a world.
   """
@@ -103,7 +99,7 @@ class Task(abc.ABC):
   looks: tuple[tuple[int, int], ...]
   grid: grid.Grid
   features: Mapping[str, tuple[Feature, ...]]
-  unseen_place: tuple[int, ...] = ()
+  critic_only_position: tuple[int, ...] | None = None
   slots: Mapping[str, int]
   num_start_draws: int
 
@@ -115,7 +111,7 @@ class Task(abc.ABC):
   def sample_uniform(
     self, num_tasks: int, rng: np.random.Generator
   ) -> np.ndarray:
-    """Returns [num_tasks, D] tasks such as are to be solved (sheet, 5.2)."""
+    """Returns [num_tasks, D] tasks of the target distribution."""
     shape = [num_tasks, self.grid.num_uniform_draws]
     return self.grid.uniform(rng.random(shape, np.float32))
 
@@ -125,7 +121,7 @@ class Task(abc.ABC):
 
     Args:
       phi: legal tasks [B, D].
-      numbers: [B, num_start_draws] from U[0, 1), for who is not in phi.
+      numbers: [B, num_start_draws] from U[0, 1), for entities outside phi.
     """
 
   @abc.abstractmethod
@@ -133,16 +129,16 @@ class Task(abc.ABC):
     """Returns the phi [B, D] that leads to cells [B, E, 2]."""
 
   @abc.abstractmethod
-  def observe(self, state: State) -> Observations:
-    """Returns what the acting agents see."""
+  def observe(self, state: State) -> Observation:
+    """Returns what the acting agents observe."""
 
   @abc.abstractmethod
   def judge(self, state: State) -> Outcome:
-    """Returns what the acting agents get for having reached a state."""
+    """Returns reward, progress and success of having reached a state."""
 
   @abc.abstractmethod
   def captions(self, state: State) -> list[str]:
-    """Returns a line about each world, to stand below its picture."""
+    """Returns a caption for the picture of each world."""
 
 
 def joint_features(side: float, yaw: tuple[str, ...]) -> tuple[Feature, ...]:

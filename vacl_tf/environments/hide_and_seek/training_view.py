@@ -1,23 +1,30 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""A task of hide-and-seek as the training loop knows it.
+"""Tasks of hide-and-seek as worlds to train in.
 
-The worlds themselves are simulated outside TensorFlow; see
-`training.host_rollout`.
+With `egocentric` and `grid_task_space` the only modules of hide-and-seek that
+need TensorFlow.
 """
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
 
 from vacl_tf import types
 from vacl_tf.environments import base
+from vacl_tf.environments.hide_and_seek import egocentric
+from vacl_tf.environments.hide_and_seek import environment
+from vacl_tf.environments.hide_and_seek import film
 from vacl_tf.environments.hide_and_seek import grid_task_space
 from vacl_tf.environments.hide_and_seek import mechanics
 from vacl_tf.environments.hide_and_seek import task as task_lib
 
 
-class HideAndSeek(base.World):
-  """Who acts, what they see and which tasks there are.
+class HideAndSeek(base.HostWorld):
+  """A task of hide-and-seek, simulated by MuJoCo.
 
   Attributes:
-    task: what is played, in numpy.
+    task: what is played, in NumPy.
   """
 
   is_terminal = True
@@ -27,34 +34,116 @@ class HideAndSeek(base.World):
 
     Args:
       task: what is played.
-      counts: its numbers of entities, those that act first.
+      counts: its numbers of entities, acting agents first.
     """
     self.task = task
     self.name = task.name
     self.horizon = task.horizon
     self._counts = counts
-    sizes = {kind: len(seen) for kind, seen in task.features.items()}
+    sizes = {kind: len(names) for kind, names in task.features.items()}
     self.roles = (
       types.Role(
         name='agent',
         num_agents=len(task.actors),
-        num_actions=mechanics.HEADS,
+        action=types.multi_discrete(mechanics.HEADS),
         own_size=sizes.pop('own'),
         entity_sizes=sizes,
-        unseen_place=task.unseen_place,
+        critic_only_position=task.critic_only_position,
+        egocentric=egocentric.Egocentric(),
       ),
     )
     self.task_space = grid_task_space.GridTaskSpace(task.grid, len(task.actors))
 
-  def observe(self, state: types.State) -> types.State:
-    """Returns what was stored: it is what was seen."""
-    return state
-
   @property
   def num_vectors(self) -> int:
-    # Every agent looks at itself and all others, also those not in phi.
+    # Every agent observes itself and all others, also those not in phi.
     return len(self.task.actors) * self.task.cast.num_entities
 
   @property
   def counts(self) -> tuple[int, ...]:
     return self._counts
+
+  def make_simulator(self, num_worlds: int) -> 'MujocoSimulator':
+    return MujocoSimulator(self.task, num_worlds)
+
+  def pictures(
+    self, states: Sequence[task_lib.State]
+  ) -> list[list[base.Picture]]:
+    return film.shoot(self.task, states).frames
+
+  def observation_bounds(self) -> tuple[Mapping[str, base.Bounds], ...]:
+    return (
+      {
+        name: tuple(
+          np.array([getattr(feature, end) for feature in features], np.float32)
+          for end in ('low', 'high')
+        )
+        for name, features in self.task.features.items()
+      },
+    )
+
+  def speed(self) -> dict[str, float]:
+    from vacl_tf.environments.hide_and_seek import speed
+
+    found = speed.measure(self.task)
+    names = (
+      'physics_us',
+      'ratio',
+      'contacts',
+      'constraint_rows',
+      'holding',
+      'locked',
+    )
+    return {
+      'env_steps_per_second': round(1e6 / found['step_us']),
+      **{f'env_{name}': round(found[name], 2) for name in names},
+    }
+
+
+class MujocoSimulator(base.Simulator):
+  """`HideAndSeekWorlds` as a simulator.
+
+  Attributes:
+    worlds: what is simulated.
+  """
+
+  def __init__(self, task: task_lib.Task, num_worlds: int) -> None:
+    """Makes empty worlds.
+
+    Args:
+      task: what is played.
+      num_worlds: how many (B).
+    """
+    self.num_worlds = num_worlds
+    threads = 1 if num_worlds == 1 else 0  # 0: one for each CPU.
+    self.worlds = environment.HideAndSeekWorlds(task, num_worlds, threads)
+    self._num_steps = 0
+
+  @property
+  def num_unstable(self) -> int:
+    return self.worlds.num_unstable
+
+  @property
+  def state(self) -> task_lib.State:
+    return self.worlds.state
+
+  def place(self, phi: np.ndarray, seed: Sequence[int]) -> None:
+    self._num_steps = 0
+    self.worlds.place(phi, seed)
+
+  def observe(self) -> types.Observations:
+    return (types.Observation(*self.worlds.observe()),)
+
+  def step(self, actions: tuple[np.ndarray, ...]) -> base.Outcome:
+    [actions] = actions
+    outcome = self.worlds.step(actions)
+    self._num_steps += 1
+    is_last = self._num_steps == self.worlds.task.horizon
+    return base.Outcome(
+      (outcome.reward,),
+      outcome.progress,
+      np.full([self.num_worlds], 0.0 if is_last else 1.0, np.float32),
+    )
+
+  def read_task(self) -> np.ndarray:
+    return self.worlds.read_task()

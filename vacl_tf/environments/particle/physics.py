@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Physics of the particle world (sheet mpe_tasks, section 1).
+"""Physics of the particle world, as in the released code.
 
 Arrays here have the worlds last, [2, n, B] for vectors of n bodies: the
 vector units then run over worlds, whatever n is, and no tiny trailing axis
@@ -115,7 +115,7 @@ def _parting_offset(num: int, k: int) -> np.ndarray:
 def wall_forces(
   x: tf.Tensor, radius: float, walls: Sequence[Wall]
 ) -> tf.Tensor:
-  """Returns the walls' forces [2, n, B] on discs at x; sheet 1.4."""
+  """Returns the walls' forces [2, n, B] on discs at x."""
   total = tf.zeros_like(x)
   for wall in walls:
     along, across = (x[1], x[0]) if wall.is_vertical else (x[0], x[1])

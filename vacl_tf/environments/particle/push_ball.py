@@ -1,6 +1,10 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Push-Ball: n agents push n balls onto n landmarks (sheet mpe_tasks, 3)."""
+"""Push-Ball: n agents push n balls onto n landmarks.
+
+Paper, section on the multi-agent particle-world environment;
+docs/reproduction.md has the details.
+"""
 
 from typing import NamedTuple
 
@@ -12,6 +16,7 @@ from vacl_tf import types
 from vacl_tf.environments import base
 from vacl_tf.environments import shapes
 from vacl_tf.environments import task_space
+from vacl_tf.environments.particle import egocentric
 from vacl_tf.environments.particle import physics
 from vacl_tf.environments.particle import scenario
 
@@ -67,7 +72,7 @@ class PushBallTaskSpace(task_space.BoxTaskSpace):
     the released code it is off by half a cell.
     """
     balls, landmarks, agents, jitter = randomness.split(seed, 4)
-    nowhere = tf.zeros([self.count, num_tasks, len(self._rim)])
+    nowhere = tf.zeros([self.num_agents, num_tasks, len(self._rim)])
     ball = self._choose(nowhere, self._rim, balls)
     is_ball = tf.add_n(tf.unstack(tf.one_hot(ball, len(self._rim))))
     off_grid_or_ball = self._rim + is_ball
@@ -123,10 +128,10 @@ class PushBall(base.Environment):
       types.Role(
         name='agent',
         num_agents=num_agents,
-        num_actions=scenario.NUM_MOVES,
+        action=types.discrete(scenario.NUM_MOVES),
         own_size=4,
         entity_sizes={'agents': 2, 'balls': 2, 'landmarks': 3},
-        is_in_square=True,
+        egocentric=egocentric.Egocentric(is_open_square=True),
       ),
     )
     self.task_space = PushBallTaskSpace(num_agents)
@@ -177,7 +182,7 @@ class PushBall(base.Environment):
     }
     own = tf.concat([state.velocity, state.position], -1)[:, : self.num_agents]
     entities = {kind: scenario.agents_first(x) for kind, x in seen.items()}
-    return (types.Observation(own, entities, {}),)
+    return (types.Observation(own, entities),)
 
   def reward(self, state: PushBallState) -> tuple[tf.Tensor, ...]:
     """Agents share all of it; touching costs nothing."""

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Speaker-Listener: one who knows the goal, and one who can go there.
 
-The rules are those of sheet mpe_tasks, section 5. The speaker sees which of
-three landmarks is the goal, cannot move, and says one of three symbols; the
-listener hears it and moves. Nothing collides.
+Paper, appendix on additional results; docs/reproduction.md has the details.
+The speaker observes which of three landmarks is the goal, cannot move, and says
+one of three symbols; the listener hears it and moves. Nothing collides.
 """
 
 import functools
@@ -76,29 +76,27 @@ class SpeakerListener(base.Environment):
 
   is_terminal = False
 
-  def __init__(self, name: str, num_agents: int, horizon: int) -> None:
+  def __init__(self, name: str, horizon: int) -> None:
     """Initialises the world.
 
     Args:
       name: as known to `environments.load`.
-      num_agents: 2, a speaker and a listener; `load` refuses any other.
       horizon: steps of an episode.
     """
-    del num_agents
     self.name = name
     self.horizon = horizon
     self.roles = (
       types.Role(
         name='speaker',
         num_agents=1,
-        num_actions=NUM_SYMBOLS,
+        action=types.discrete(NUM_SYMBOLS),
         own_size=COLOURS.shape[1],
         entity_sizes={},
       ),
       types.Role(
         name='listener',
         num_agents=1,
-        num_actions=scenario.NUM_MOVES,
+        action=types.discrete(scenario.NUM_MOVES),
         own_size=2 + 2 * NUM_LANDMARKS + NUM_SYMBOLS,
         entity_sizes={},
       ),
@@ -143,9 +141,7 @@ class SpeakerListener(base.Environment):
     towards = state.landmark - state.listener[:, None]
     towards = tf.reshape(towards, [-1, 2 * NUM_LANDMARKS])
     heard = tf.concat([state.velocity, towards, state.message], -1)
-    return tuple(
-      types.Observation(own[:, None], {}, {}) for own in (colour, heard)
-    )
+    return tuple(types.Observation(own[:, None], {}) for own in (colour, heard))
 
   def reward(self, state: SpeakerListenerState) -> tuple[tf.Tensor, ...]:
     shared = REWARD_REACHED * self.progress(state)[:, None]

@@ -17,7 +17,7 @@ _CLOSE = 1e-5
 
 
 def _env():
-  return speaker_listener.SpeakerListener('speaker_listener', 2, _HORIZON)
+  return speaker_listener.SpeakerListener('speaker_listener', _HORIZON)
 
 
 def _state(listener, landmark, goal, **changes):

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Simple-Spread and Hard-Spread: n agents cover n landmarks.
 
-The rules are those of sheet mpe_tasks, section 2; Hard-Spread (section 4) has
-them in three small rooms with walls between, which agents do not see.
+Paper, section on the multi-agent particle-world environment;
+docs/reproduction.md has the details. Hard-Spread has the same rules in three
+small rooms with walls between, which agents do not observe.
 """
 
 import functools
@@ -18,6 +19,7 @@ from vacl_tf import types
 from vacl_tf.environments import base
 from vacl_tf.environments import shapes
 from vacl_tf.environments import task_space
+from vacl_tf.environments.particle import egocentric
 from vacl_tf.environments.particle import physics
 from vacl_tf.environments.particle import scenario
 
@@ -125,15 +127,17 @@ class SpreadTaskSpace(task_space.BoxTaskSpace):
   def sample_easy(self, num_tasks: int, seed: types.Seed) -> tf.Tensor:
     """Agents stand beside landmarks that lie close together; GetEasy."""
     where, order, offset = randomness.split(seed, 3)
-    if self.count > _LOOSE_AGENTS:
-      landmark = self._easy_centre + _apart(num_tasks, self.count, where)
+    if self.num_agents > _LOOSE_AGENTS:
+      landmark = self._easy_centre + _apart(num_tasks, self.num_agents, where)
     else:
       half_width = self._easy_half_width
-      shape = [num_tasks, self.count, 2]
+      shape = [num_tasks, self.num_agents, 2]
       landmark = self._easy_centre + randomness.uniform(
         where, shape, -half_width, half_width
       )
-    agent = scenario.beside(landmark, self.count, order=order, offset=offset)
+    agent = scenario.beside(
+      landmark, self.num_agents, order=order, offset=offset
+    )
     both = tf.concat([agent, landmark], 1)
     return tf.reshape(both, [num_tasks, self.num_dims])
 
@@ -186,10 +190,10 @@ class Spread(base.Environment):
       types.Role(
         name='agent',
         num_agents=num_agents,
-        num_actions=scenario.NUM_MOVES,
+        action=types.discrete(scenario.NUM_MOVES),
         own_size=4,
         entity_sizes={'agents': 2, 'landmarks': 3},
-        is_in_square=not self._room.walls,
+        egocentric=egocentric.Egocentric(is_open_square=not self._room.walls),
       ),
     )
     self.task_space = SpreadTaskSpace(self._room, num_agents)
@@ -230,7 +234,7 @@ class Spread(base.Environment):
     }
     own = tf.concat([state.velocity, state.position], -1)
     entities = {kind: scenario.agents_first(x) for kind, x in seen.items()}
-    return (types.Observation(own, entities, {}),)
+    return (types.Observation(own, entities),)
 
   def reward(self, state: SpreadState) -> tuple[tf.Tensor, ...]:
     all_covered = self.progress(state) >= 1.0

@@ -1,0 +1,296 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of worlds that users bring: shapes, types, ranges and feasible tasks.
+
+Each fault is a ValueError of one line that names the array, what is expected
+and what was given.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from vacl_tf import randomness
+from vacl_tf import types
+from vacl_tf.environments import base
+from vacl_tf.environments import task_space
+
+_NUM_WORLDS = 2
+_NUM_TASKS = 50
+
+
+class Checked(base.Simulator):
+  """A simulator whose first observations and outcome are checked."""
+
+  def __init__(self, simulator: base.Simulator, world: base.World) -> None:
+    """Wraps a simulator.
+
+    Args:
+      simulator: what is checked.
+      world: that it simulates.
+    """
+    self._simulator = simulator
+    self._world = world
+    self._unchecked = {'place', 'observe', 'step'}
+    self.num_worlds = simulator.num_worlds
+
+  @property
+  def num_unstable(self) -> int:
+    return self._simulator.num_unstable
+
+  @property
+  def state(self) -> Any:
+    return self._simulator.state
+
+  def place(self, phi: np.ndarray, seed: Sequence[int]) -> None:
+    self._simulator.place(phi, seed)
+    if self._is_first('place'):
+      _check_task('read_task()', self.read_task(), self.num_worlds, self._world)
+
+  def observe(self) -> types.Observations:
+    observations = self._simulator.observe()
+    if self._is_first('observe'):
+      check_observations(observations, self._world, self.num_worlds)
+    return observations
+
+  def step(self, actions: tuple[np.ndarray, ...]) -> base.Outcome:
+    outcome = self._simulator.step(actions)
+    if self._is_first('step'):
+      check_outcome(outcome, self._world, self.num_worlds)
+    return outcome
+
+  def read_task(self) -> np.ndarray:
+    return self._simulator.read_task()
+
+  def close(self) -> None:
+    self._simulator.close()
+
+  def _is_first(self, method: str) -> bool:
+    """Returns whether a method is called for the first time."""
+    is_first = method in self._unchecked
+    self._unchecked.discard(method)
+    return is_first
+
+
+def check_world(world: base.World) -> None:
+  """Raises ValueError if a world breaks its contract on two easy tasks."""
+  if isinstance(world, base.Environment):
+    check_environment(world)
+    return
+  check_task_space(world.task_space)
+  _check_num_agents(world)
+  simulator = Checked(world.make_simulator(_NUM_WORLDS), world)
+  phi = world.task_space.sample_easy(_NUM_WORLDS, randomness.root(0))
+  simulator.place(np.asarray(phi), [0, 0])
+  simulator.observe()
+  simulator.step(_actions(world))
+  simulator.observe()
+  simulator.close()
+
+
+def check_environment(env: base.Environment) -> None:
+  """Raises ValueError if an environment breaks its contract.
+
+  Places two easy tasks and plays one step, eagerly.
+  """
+  check_task_space(env.task_space)
+  _check_num_agents(env)
+  seed = randomness.root(0)
+  phi = env.task_space.sample_easy(_NUM_WORLDS, seed)
+  before = env.place(phi, seed)
+  _check_task('read_task(state)', env.read_task(before), _NUM_WORLDS, env)
+  check_observations(env.observe(before), env, _NUM_WORLDS)
+  after = env.step(before, tuple(map(tf.constant, _actions(env))))
+  _check_state(before, after)
+  check_observations(env.observe(after), env, _NUM_WORLDS)
+  outcome = base.Outcome(
+    env.reward(after), env.progress(after), env.discount(after)
+  )
+  check_outcome(outcome, env, _NUM_WORLDS)
+
+
+def check_task_space(space: task_space.TaskSpace) -> None:
+  """Raises ValueError if draws are no feasible tasks, or clips are not."""
+  entities = np.asarray(space.entity_of_dim)
+  _check_array(
+    'entity_of_dim', entities, [space.num_dims], (np.integer,), 'integers'
+  )
+  if set(entities.tolist()) != set(range(space.num_entities)):
+    raise ValueError(
+      f'entity_of_dim={entities.tolist()}; expected all of 0 to '
+      f'{space.num_entities - 1}, as num_entities={space.num_entities}'
+    )
+  for name in ('sample_easy', 'sample_uniform', 'sample_target'):
+    phi = getattr(space, name)(_NUM_TASKS, randomness.root(0))
+    _check_feasible(name, phi, space)
+  rng = np.random.default_rng(0)
+  noise = rng.normal(size=phi.shape) * 10.0 ** rng.uniform(-2, 2, phi.shape)
+  noisy = tf.constant(np.asarray(phi) + noise, tf.float32)
+  _check_feasible('clip', space.clip(noisy, randomness.root(0)), space)
+
+
+def check_observations(
+  observations: types.Observations, world: base.World, num_worlds: int
+) -> None:
+  """Raises ValueError if these are not what the world's agents observe."""
+  _check_tuple('observations', observations, world)
+  for role, found in zip(world.roles, observations, strict=True):
+    name = f'observation of {role.name}'
+    if not isinstance(found, types.Observation):
+      raise ValueError(
+        f'{name}: expected a types.Observation, given {type(found).__name__}'
+      )
+    leading = [num_worlds, role.num_agents]
+    _check_floats(f'{name}, own', found.own, [*leading, role.own_size])
+    if not isinstance(found.critic_own, tuple):
+      shape = [*leading, role.own_size]
+      _check_floats(f'{name}, critic_own', found.critic_own, shape)
+    elif role.critic_only_position:
+      raise ValueError(
+        f'{name}, critic_own: expected an array, as the role has a '
+        f'critic_only_position; given {found.critic_own}'
+      )
+    _check_keys(f'{name}, entities', found.entities, role.entity_sizes)
+    _check_keys(f'{name}, masks', found.masks, role.mask_kinds)
+    for kind, size in role.entity_sizes.items():
+      array = found.entities[kind]
+      _check_floats(
+        f'{name}, entities[{kind!r}]', array, [*leading, None, size]
+      )
+    for kind in role.mask_kinds:
+      shape = list(found.entities[kind].shape[:-1])
+      mask = found.masks[kind]
+      _check_array(f'{name}, masks[{kind!r}]', mask, shape, (np.bool_,), 'bool')
+
+
+def check_outcome(
+  outcome: base.Outcome, world: base.World, num_worlds: int
+) -> None:
+  """Raises ValueError if this is not what a step of the world leads to."""
+  if not isinstance(outcome, base.Outcome):
+    raise ValueError(
+      f'step: expected a base.Outcome, given {type(outcome).__name__}'
+    )
+  _check_tuple('reward', outcome.reward, world)
+  for role, reward in zip(world.roles, outcome.reward, strict=True):
+    shape = [num_worlds, role.num_agents]
+    _check_floats(f'reward of {role.name}', reward, shape)
+  for name in ('progress', 'discount'):
+    array = np.asarray(getattr(outcome, name))
+    _check_floats(name, array, [num_worlds])
+    if np.any((array < 0.0) | (array > 1.0)):
+      raise ValueError(
+        f'{name}: expected numbers from 0 to 1, given {array.tolist()}'
+      )
+
+
+def _actions(world: base.World) -> tuple[np.ndarray, ...]:
+  """Returns an action [B, n, ...] of every role."""
+  return tuple(
+    np.tile(
+      role.action.generate_value(),
+      [_NUM_WORLDS, role.num_agents] + [1] * len(role.action.shape),
+    )
+    for role in world.roles
+  )
+
+
+def _check_num_agents(world: base.World) -> None:
+  num_agents = sum(role.num_agents for role in world.roles)
+  if world.task_space.num_agents != num_agents:
+    raise ValueError(
+      f'task_space.num_agents: expected {num_agents}, the agents of all roles; '
+      f'given {world.task_space.num_agents}'
+    )
+
+
+def _check_tuple(name: str, given: Any, world: base.World) -> None:
+  num_roles = len(world.roles)
+  if not isinstance(given, tuple) or len(given) != num_roles:
+    what = type(given).__name__
+    if isinstance(given, tuple):
+      what = f'a tuple of {len(given)}'
+    raise ValueError(
+      f'{name}: expected a tuple of {num_roles}, one for each role; given '
+      f'{what}'
+    )
+
+
+def _check_keys(name: str, given: Any, expected: Any) -> None:
+  if set(given) != set(expected):
+    raise ValueError(
+      f'{name}: expected the kinds {sorted(expected)}, given {sorted(given)}'
+    )
+
+
+def _check_floats(name: str, given: Any, shape: Sequence[int | None]) -> None:
+  _check_array(name, given, shape, (np.float32,), 'float32')
+  if not np.all(np.isfinite(given)):
+    index = np.argwhere(~np.isfinite(given))[0].tolist()
+    raise ValueError(
+      f'{name}: expected finite numbers, given '
+      f'{np.asarray(given)[tuple(index)]} at {index}'
+    )
+
+
+def _check_array(
+  name: str,
+  given: Any,
+  shape: Sequence[int | None],
+  dtypes: tuple[type, ...],
+  what: str,
+) -> None:
+  """Raises ValueError for another shape, None being any size, or type."""
+  array = np.asarray(given)
+  is_right = array.ndim == len(shape) and all(
+    size in (None, found)
+    for size, found in zip(shape, array.shape, strict=True)
+  )
+  if not is_right or not any(np.issubdtype(array.dtype, x) for x in dtypes):
+    sizes = ', '.join('any' if size is None else str(size) for size in shape)
+    raise ValueError(
+      f'{name}: expected {what} of shape [{sizes}], given {array.dtype} of '
+      f'shape {list(array.shape)}'
+    )
+
+
+def _check_task(
+  name: str, given: Any, num_worlds: int, world: base.World
+) -> None:
+  _check_floats(name, given, [num_worlds, world.task_space.num_dims])
+
+
+def _check_feasible(name: str, phi: Any, space: task_space.TaskSpace) -> None:
+  """Raises ValueError if these are not _NUM_TASKS feasible tasks."""
+  _check_floats(name, phi, [_NUM_TASKS, space.num_dims])
+  feasible = np.asarray(space.feasible(tf.convert_to_tensor(phi)))
+  shape = [_NUM_TASKS, space.num_entities]
+  _check_array('feasible', feasible, shape, (np.bool_,), 'bool')
+  if not feasible.all():
+    row = int(np.argmin(feasible.all(1)))
+    raise ValueError(
+      f'{name}: expected feasible tasks, given '
+      f'{np.asarray(phi)[row].tolist()} of which entities '
+      f'{np.flatnonzero(~feasible[row]).tolist()} (counted from 0) are not'
+    )
+
+
+def _check_state(before: types.State, after: types.State) -> None:
+  """Raises ValueError if a step changes the structure of the state."""
+  try:
+    tf.nest.assert_same_structure(before, after)
+  except (TypeError, ValueError) as error:
+    raise ValueError(
+      'state after step: expected the structure of the state that place '
+      f'returns, given another: {str(error).splitlines()[0]}'
+    ) from error
+  pairs = zip(tf.nest.flatten(before), tf.nest.flatten(after), strict=True)
+  for index, (one, other) in enumerate(pairs):
+    if one.shape != other.shape or one.dtype != other.dtype:
+      raise ValueError(
+        f'state after step, leaf {index}: expected {one.dtype.name} of shape '
+        f'{list(one.shape)}, given {other.dtype.name} of shape '
+        f'{list(other.shape)}'
+      )

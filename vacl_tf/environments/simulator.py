@@ -1,0 +1,74 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The contract of a simulator: a batch of worlds on the host.
+
+Import it as `base.Simulator` and `base.Outcome`.
+"""
+
+import abc
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from vacl_tf import types
+
+
+class Outcome(NamedTuple):
+  """What a step of B worlds has led to; arrays."""
+
+  reward: tuple[np.ndarray, ...]  # Per role [B, n] float32.
+  progress: np.ndarray  # [B] in [0, 1]: coverage or success; what V averages.
+  discount: np.ndarray  # [B] 0 where the world ended with this step, else 1.
+
+
+class Simulator(abc.ABC):
+  """B worlds that begin together and are stepped together.
+
+  A world that ends before the horizon (discount 0) is placed again at the
+  start of its task by the simulator itself, and goes on from there.
+
+  Attributes:
+    num_worlds: how many (B).
+    num_unstable: how many simulations have diverged so far and were reset.
+  """
+
+  num_worlds: int
+  num_unstable: int = 0
+
+  @abc.abstractmethod
+  def place(self, phi: np.ndarray, seed: Sequence[int]) -> None:
+    """Begins an episode of tasks phi [B, D] in every world.
+
+    Args:
+      phi: [B, D] float32.
+      seed: non-negative integers; with the first rows of phi and the seed, the
+        first worlds are determined, however many others there are.
+    """
+
+  @abc.abstractmethod
+  def observe(self) -> types.Observations:
+    """Returns what the agents observe now, arrays [B, n, ...]."""
+
+  @abc.abstractmethod
+  def step(self, actions: tuple[np.ndarray, ...]) -> Outcome:
+    """Plays one action [B, n, ...] of every agent of each role."""
+
+  @abc.abstractmethod
+  def read_task(self) -> np.ndarray:
+    """Returns the phi [B, D] that would place the worlds as they are now."""
+
+  @property
+  def state(self) -> Any:
+    """What `World.pictures` needs of the present, in arrays of its own."""
+    return None
+
+  def close(self) -> None:
+    """Frees what the worlds hold."""
+    return
+
+
+def to_numpy(state: types.State) -> types.State:
+  """Returns the state with every tensor as an array."""
+  return tf.nest.map_structure(np.asarray, state)

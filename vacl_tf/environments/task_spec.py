@@ -1,0 +1,155 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What the commands know of a task, in one place beside the task.
+
+Specs import neither TensorFlow nor MuJoCo: pictures are drawn without them.
+"""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from vacl_tf import config
+from vacl_tf import entity_counts
+from vacl_tf import overrides
+from vacl_tf.environments import map_layout
+
+if TYPE_CHECKING:
+  from vacl_tf.environments import base
+
+Values = Mapping[str, Any]  # Overrides by dotted name.
+# Million environment steps, mean and population standard deviation of an
+# evaluation, NaN where it is not known.
+Point = tuple[float, float, float]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Preset:
+  """Constants that a task is trained with; all others are the defaults.
+
+  Attributes:
+    num_env_steps: of a run, with at most the counts of the task's own world,
+      and with more of any entity.
+    values: for all counts.
+    above: by a number of entities, what differs where there are more of any
+      counted kind.
+  """
+
+  num_env_steps: tuple[int, int]
+  values: Values = dataclasses.field(default_factory=dict)
+  above: Mapping[int, Values] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TaskSpec:
+  """A task.
+
+  Attributes:
+    world: its constants, with the counts that a growing run begins with. A
+      subclass of EnvironmentConfig adds constants of the task's own.
+    make: returns the world of given constants.
+    presets: constants of training by name; 'default' has to be there.
+    most: the largest number of each counted entity.
+    least: the smallest number of each counted entity.
+    agent: the name of the agent that trains it unless another is asked for.
+    adapt: returns constants that follow from the counts, such as a horizon.
+    judged_horizons: given the constants, steps after which coverage is
+      reported besides the horizon.
+    measures: what progress and success mean, for tables.
+    layout: given the constants and the path of counts, where task vectors put
+      entities, for pictures.
+    references: published curves of coverage, by number of agents.
+  """
+
+  world: config.EnvironmentConfig
+  make: 'Callable[[config.EnvironmentConfig], base.World]'
+  presets: Mapping[str, Preset]
+  most: entity_counts.Counts
+  least: entity_counts.Counts
+  agent: str = 'attention'
+  adapt: Callable[[config.EnvironmentConfig], config.EnvironmentConfig] = (
+    lambda world: world
+  )
+  judged_horizons: Callable[[config.EnvironmentConfig], tuple[int, ...]] = (
+    lambda world: ()
+  )
+  measures: tuple[str, str] = ('coverage', 'success rate')
+  layout: Callable[
+    [config.EnvironmentConfig, tuple[entity_counts.Counts, ...]],
+    map_layout.MapLayout | None,
+  ] = lambda world, counts: None
+  references: Mapping[int, tuple[Point, ...]] = dataclasses.field(
+    default_factory=dict
+  )
+
+  @property
+  def name(self) -> str:
+    """The name of the task."""
+    return self.world.name
+
+  def with_counts(self, **given: int | None) -> config.EnvironmentConfig:
+    """Returns the constants with these numbers of entities.
+
+    Args:
+      **given: by field, None for what is not given. Where one kind is given
+        alone, all others are as many.
+
+    Raises:
+      ValueError: the task does not count such entities.
+    """
+    given = {field: x for field, x in given.items() if x is not None}
+    for field, number in given.items():
+      if field not in self.world.count_fields:
+        raise ValueError(
+          f'{field}={number} is of no use in {self.name}; leave it out'
+        )
+    if given:
+      fill = next(iter(given.values()))
+      given = dict.fromkeys(self.world.count_fields, fill) | given
+    return self.adapt(dataclasses.replace(self.world, **given))
+
+  def check(self, world: config.EnvironmentConfig) -> None:
+    """Raises ValueError if the task is not possible with such counts."""
+    given = world.counts
+    ranges = list(zip(self.least, self.most, strict=True))
+    if all(
+      low <= x <= high for x, (low, high) in zip(given, ranges, strict=True)
+    ):
+      return
+    # All counts: who gave one of them may not know of the other.
+    fields = world.count_fields
+    told = [f'{f}={x}' for f, x in zip(fields, given, strict=True)]
+    allowed = [
+      f'{low} to {high}' if low < high else f'{low}' for low, high in ranges
+    ]
+    if len(set(allowed)) == 1:
+      allowed = [allowed[0] + (' of each' if len(fields) > 1 else '')]
+    raise ValueError(
+      f'{" with ".join(told)} is not possible in {self.name}; allowed: '
+      f'{", ".join(allowed)}'
+    )
+
+  def preset(self, name: str) -> Preset:
+    """Returns a preset.
+
+    Raises:
+      ValueError: there is none of that name.
+    """
+    if name not in self.presets:
+      raise ValueError(overrides.unknown('preset', name, self.presets))
+    return self.presets[name]
+
+  def values(self, preset: str, world: config.EnvironmentConfig) -> Values:
+    """Returns the overrides of a preset for these counts."""
+    chosen = self.preset(preset)
+    values = dict(chosen.values)
+    for most, values_above in sorted(chosen.above.items()):
+      if max(world.counts) > most:
+        values |= values_above
+    return values
+
+  def num_env_steps(self, preset: str, world: config.EnvironmentConfig) -> int:
+    """Returns the length of a run with these counts."""
+    pairs = zip(world.counts, self.world.counts, strict=True)
+    is_larger = any(wanted > first for wanted, first in pairs)
+    return self.preset(preset).num_env_steps[is_larger]
