@@ -1,6 +1,10 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Attention over entities, and encoders (sheet, sections 5.1 and 5.4)."""
+"""Attention over entities, and encoders of observations.
+
+Follows the paper's appendix (training details, Figure 11) and the released
+code.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -13,18 +17,18 @@ from vacl_tf import config
 from vacl_tf import types
 from vacl_tf.networks import blocks
 
-_ABSENT = -1e9  # Score of a slot with nothing in it.
+ABSENT = -1e9  # Score of an empty entity slot.
 
 
 def attend(
   query: tf.Tensor, keys: tf.Tensor, mask: tf.Tensor | None
 ) -> tf.Tensor:
-  """Returns the keys' mean, weighted by the softmax of their scores.
+  """Returns dot-product attention in which the keys are also the values.
 
   Args:
     query: [N, q, H].
     keys: [N, m, H].
-    mask: bool [N, m], True = present; None = all present.
+    mask: bool [N, m], True = present; None if all keys are present.
 
   Returns:
     [N, q, H].
@@ -32,21 +36,23 @@ def attend(
   size = keys.shape[-1]
   keys = tf.expand_dims(keys, 1)
   products = tf.expand_dims(query, 2) * keys  # [N, q, m, H]
-  # A matrix-vector product again, see `blocks.standardize`.
+  # A matrix-vector product is faster than a reduction; see
+  # `blocks.standardize`.
   scores = tf.matmul(tf.reshape(products, [-1, size]), tf.ones([size, 1]))
   scores = tf.reshape(scores, tf.shape(products)[:3])
   if mask is not None:
-    scores = tf.where(tf.expand_dims(mask, 1), scores, _ABSENT)
+    scores = tf.where(tf.expand_dims(mask, 1), scores, ABSENT)
   weights = tf.nn.softmax(scores, -1)
   return tf.reduce_sum(tf.expand_dims(weights, 3) * keys, 2)
 
 
 class Attention(snt.Module):
-  """Bilinear scores, one head; what is summed are the keys themselves.
+  """Single-head attention with bilinear scores; keys are also the values.
 
-  With keys k = scale * x + offset the offset shifts all scores of a query
-  alike, so the softmax does not see it, and the scale can move to the query.
-  The result is normalised as x is, with the affine of the keys.
+  For keys k = scale * x + offset, the offset adds the same constant to all
+  scores of a query and cancels in the softmax, and the scale can be folded into
+  the query. The result is a mean of x, so the affine of the keys still has to
+  be applied to it.
   """
 
   def __init__(
@@ -66,16 +72,17 @@ class Attention(snt.Module):
     affines: tuple[blocks.Affine, blocks.Affine] | None = None,
     mask: tf.Tensor | None = None,
   ) -> tf.Tensor:
-    """Returns the keys' mean for each query.
+    """Returns the attended keys for each query.
 
     Args:
       query: [N * q, H].
       keys: [N, m, H].
-      affines: of query and keys, to be folded; None if they are applied.
+      affines: of query and keys, to be folded into the weights; None if they
+        have been applied to the activations.
       mask: see `attend`.
 
     Returns:
-      [N * q, H], with the affine of the keys left to the reader.
+      [N * q, H]; the caller applies the affine of the keys.
     """
     size = keys.shape[-1]
     if affines is None:
@@ -91,21 +98,21 @@ class Attention(snt.Module):
     return tf.reshape(attend(query, keys, mask), [-1, size])
 
 
-class Code(NamedTuple):
-  """Normalised numbers, and the affine that is left to their reader."""
+class Encoding(NamedTuple):
+  """Normalised activations, and the affine that has yet to be applied."""
 
   x: tf.Tensor  # [..., H]
   affine: blocks.Affine
 
 
 class Hop(snt.Module):
-  """Attention over the entities of each kind, and what is made of it."""
+  """Attention over the entities of each kind, then two dense blocks."""
 
   def __init__(
     self,
     rng: np.random.Generator,
     kinds: Sequence[str],
-    cfg: config.NetworkConfig,
+    cfg: config.AttentionConfig,
     name: str = 'hop',
   ) -> None:
     super().__init__(name=name)
@@ -119,18 +126,19 @@ class Hop(snt.Module):
 
   def __call__(
     self,
-    query: Code,
-    own: Code,
-    entities: Mapping[str, Code],
+    query: Encoding,
+    own: Encoding,
+    entities: Mapping[str, Encoding],
     masks: Mapping[str, tf.Tensor],
-  ) -> Code:
-    """Returns one code [N, H] for each query.
+  ) -> Encoding:
+    """Returns one encoding [N, H] for each query.
 
     Args:
-      query: [N, H] what is asked with.
-      own: [N, H] what is mixed with the answers.
+      query: [N, H].
+      own: [N, H], concatenated with the attended entities.
       entities: kind -> [N, m, H].
-      masks: kind -> bool [N, m], see `attend`; not of all kinds.
+      masks: kind -> bool [N, m], see `attend`; kinds without a mask are
+        always present.
     """
     parts, affines = [own.x], [own.affine]
     for kind, seen in entities.items():
@@ -139,22 +147,22 @@ class Hop(snt.Module):
       parts.append(attention(query.x, seen.x, pair, mask))
       affines.append(seen.affine)
     mixed = self.mix(tf.concat(parts, -1), *affines)
-    return Code(self.out(mixed, self.mix.affine), self.out.affine)
+    return Encoding(self.out(mixed, self.mix.affine), self.out.affine)
 
 
 class Encoder(snt.Module):
-  """Encodes what one agent sees into H numbers, for any number of entities.
+  """Encodes an agent's observation, for any number of entities.
 
-  A first hop asks with the agent's own state and is all that the paper has. A
-  further one asks with what the one before has found, so that where to look may
-  depend on it: at the landmarks near the ball that was chosen, say.
+  The first hop is queried by the agent's own state; the paper has no other.
+  Each further hop is queried by the output of the one before, so that attention
+  can be conditioned on it: first choose a ball, then the landmarks near it.
   """
 
   def __init__(
     self,
     rng: np.random.Generator,
     role: types.Role,
-    cfg: config.NetworkConfig,
+    cfg: config.AttentionConfig,
     name: str = 'encoder',
   ) -> None:
     super().__init__(name=name)
@@ -169,39 +177,39 @@ class Encoder(snt.Module):
 
   @property
   def affine(self) -> blocks.Affine:
-    """Of the encoding, for its reader to fold."""
+    """Scale and offset that the layer after the encoder has to fold."""
     return self.hops[-1].out.affine
 
   def __call__(self, observation: types.Observation) -> tf.Tensor:
     """Returns normalised encodings [B * n, H] of an observation [B, n, ...]."""
-    own = Code(self.own(_rows(observation.own)), self.own.affine)
+    own = Encoding(self.own(_rows(observation.own)), self.own.affine)
     entities = {
       kind: self._entities(kind, observation.entities[kind])
       for kind in self.entity
     }
     masks = {kind: _rows(mask) for kind, mask in observation.masks.items()}
-    mine = Code(self.self_block(*own), self.self_block.affine)
-    code = self.hops[0](own, mine, entities, masks)
+    mine = Encoding(self.self_block(*own), self.self_block.affine)
+    found = self.hops[0](own, mine, entities, masks)
     for hop in self.hops[1:]:
-      code = hop(code, code, entities, masks)
-    return code.x
+      found = hop(found, found, entities, masks)
+    return found.x
 
-  def _entities(self, kind: str, seen: tf.Tensor) -> Code:
-    """Returns codes [B * n, m, H] of entities [B, n, m, F]."""
+  def _entities(self, kind: str, seen: tf.Tensor) -> Encoding:
+    """Returns encodings [B * n, m, H] of entities [B, n, m, F]."""
     block = self.entity[kind]
     x = block(_rows(seen))
     x = tf.reshape(x, [-1, tf.shape(seen)[2], x.shape[-1]])
-    return Code(x, block.affine)
+    return Encoding(x, block.affine)
 
 
 class OwnEncoder(snt.Module):
-  """Encodes what one agent sees where that is no entity (section 5.4)."""
+  """Encodes the observation of an agent that observes no entities."""
 
   def __init__(
     self,
     rng: np.random.Generator,
     role: types.Role,
-    cfg: config.NetworkConfig,
+    cfg: config.AttentionConfig,
     name: str = 'encoder',
   ) -> None:
     super().__init__(name=name)
@@ -211,7 +219,7 @@ class OwnEncoder(snt.Module):
 
   @property
   def affine(self) -> blocks.Affine:
-    """Of the encoding, for its reader to fold."""
+    """Scale and offset that the layer after the encoder has to fold."""
     return self.own.affine
 
   def __call__(self, observation: types.Observation) -> tf.Tensor:
@@ -220,9 +228,9 @@ class OwnEncoder(snt.Module):
 
 
 def make_encoder(
-  rng: np.random.Generator, role: types.Role, cfg: config.NetworkConfig
+  rng: np.random.Generator, role: types.Role, cfg: config.AttentionConfig
 ) -> Encoder | OwnEncoder:
-  """Returns the encoder of what the agents of a role see."""
+  """Returns the encoder for the observations of a role."""
   make = Encoder if role.entity_sizes else OwnEncoder
   return make(rng, role, cfg)
 

@@ -1,14 +1,15 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Linear layer, activation, layer normalisation: the block of all networks.
+"""Dense block of all networks: linear layer, activation, layer normalisation.
 
-The affine half of a layer normalisation (scale, offset) is never applied to
-activations. Whatever reads them folds it into its own weights instead: a
-linear layer into its matrix and bias, an attention into its query and result.
-Only where encodings of several roles meet in one attention is it applied, as
-one query cannot hold the affines of several keys.
-The numbers are those of the plain block; the passes over memory are fewer,
-and on a CPU an update takes about half the time (docs/architecture.md).
+The learned scale and offset of a layer normalisation are not applied to its
+activations. The next layer folds them into its own weights: a linear layer
+into its matrix and bias, attention into its query and result. They are applied
+only where one attention reads encodings of several roles, because one query
+cannot absorb the scales of several kinds of keys.
+
+The results equal those of the plain block with fewer passes over memory, which
+about halves the time of an update on a CPU.
 """
 
 from collections.abc import Callable
@@ -18,17 +19,20 @@ import sonnet as snt
 import tensorflow as tf
 
 _EPSILON = 1e-5
-ACTION_GAIN = 0.01  # Makes the first policy all but uniform.
+ACTION_GAIN = 0.01  # The initial policy is nearly uniform.
 ACTIVATIONS = {'relu': tf.nn.relu, 'tanh': tf.tanh}
 
 
 def orthogonal(
   rng: np.random.Generator, rows: int, columns: int, gain: float
 ) -> np.ndarray:
-  """Returns a [rows, columns] matrix, orthogonal along its shorter side."""
+  """Returns [rows, columns], a random matrix with orthogonal rows or columns.
+
+  The shorter side is orthogonal, with vectors of length `gain`.
+  """
   normal = rng.standard_normal([max(rows, columns), min(rows, columns)])
   q, r = np.linalg.qr(normal)
-  q = q * np.sign(np.diag(r))  # Makes the draw uniform over rotations.
+  q = q * np.sign(np.diag(r))  # Without it the draw is not uniform (Haar).
   return (gain * (q if rows >= columns else q.T)).astype(np.float32)
 
 
@@ -36,8 +40,9 @@ def orthogonal(
 def standardize(x: tf.Tensor) -> tuple[tf.Tensor, Callable]:
   """Returns x [N, H] with mean 0 and variance 1 in each row.
 
-  Row means are taken as products with a constant vector: a matrix-vector
-  product runs at memory speed where a reduction over a short axis does not.
+  Row means are products with a constant vector: on a CPU a matrix-vector
+  product is limited by memory bandwidth, a reduction over a short axis is much
+  slower.
   """
   size = x.shape[1]
   average = tf.constant(1.0 / size, shape=[size, 1])
@@ -54,7 +59,7 @@ def standardize(x: tf.Tensor) -> tuple[tf.Tensor, Callable]:
 
 
 class Affine(snt.Module):
-  """Scale and offset of a layer normalisation, to be folded by its reader."""
+  """Scale and offset of a layer normalisation, folded by the next layer."""
 
   def __init__(self, size: int, name: str = 'affine') -> None:
     super().__init__(name=name)
@@ -62,20 +67,21 @@ class Affine(snt.Module):
     self.offset = tf.Variable(tf.zeros([size]), name='offset')
 
   def __call__(self, x: tf.Tensor) -> tf.Tensor:
-    """Returns x [N, size] with the affine applied, for who can't fold it."""
+    """Returns x [N, size] scaled and shifted, where it can't be folded."""
     return x * self.scale + self.offset
 
 
 def folded(
   x: tf.Tensor, w: tf.Tensor, b: tf.Tensor, affines: tuple[Affine, ...]
 ) -> tf.Tensor:
-  """Returns [N, output] of x [N, input] that some affines are left to do for.
+  """Returns [N, output], a linear layer with the affines of its input folded.
 
   Args:
-    x: [N, input], normalised.
-    w: [input, output] of the linear layer that reads it.
-    b: [output].
-    affines: of x, their sizes adding up; none if there is nothing to be folded.
+    x: [N, input], normalised; affines not yet applied.
+    w: [input, output] weights of the layer.
+    b: [output] its bias.
+    affines: of consecutive parts of x, whose sizes add up to `input`; empty if
+      there is nothing to fold.
   """
   if not affines:
     return tf.matmul(x, w) + b
@@ -86,7 +92,7 @@ def folded(
 
 
 class Folded(snt.Module):
-  """A linear layer that reads normalised inputs and their affines."""
+  """A linear layer that folds the affines of its normalised input."""
 
   def __init__(
     self,
@@ -108,7 +114,7 @@ class Folded(snt.Module):
 
 
 class Block(snt.Module):
-  """Linear, activation, normalisation; its affine is left to the reader."""
+  """Linear layer, activation, normalisation; the next layer folds `affine`."""
 
   def __init__(
     self,

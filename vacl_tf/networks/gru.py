@@ -2,19 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gated recurrent unit with a gradient written by hand.
 
-Cho et al. (2014), in the variant of cuDNN and PyTorch, where the reset gate is
-applied after the recurrent product. With gates r, z and candidate n,
+The unit of Cho et al. (2014) in the variant of cuDNN and PyTorch, which applies
+the reset gate after the recurrent product. With gates r, z and candidate n,
 
   r = sigmoid(x W_r + b_r + h U_r + c_r)
   z = sigmoid(x W_z + b_z + h U_z + c_z)
   n = tanh(x W_n + b_n + r * (h U_n + c_n))
   h' = (1 - z) * n + z * h.
 
-All that the backward pass needs of a step is by what factors dh' is to be
-multiplied. The forward loop keeps these, so that the backward loop is left
-with one product and no gates, and the weights' gradients are made of all steps
-at once. On a CPU this takes about half the time of automatic differentiation,
-and what is kept for the backward pass is dropped where no gradient is taken.
+The backward pass needs only the factors by which a step multiplies dh'. The
+forward loop stores them, so that the backward loop has one matrix product and
+no gates, and the gradients of the weights are computed for all steps at once.
+On a CPU this takes about half the time of automatic differentiation. XLA
+removes the stored factors where no gradient is taken.
 """
 
 from collections.abc import Callable
@@ -37,18 +37,18 @@ class _Weights(NamedTuple):
 
 
 class _Factors(NamedTuple):
-  """What the gradient of a step's result is multiplied by.
+  """Factors from the gradient of a step's result to those of its inputs.
 
-  The candidate's own sums come at both ends, so that the first three columns
-  belong to U (n, r, z) and the last three to W (r, z, n).
+  The candidate n comes at both ends, so that the first three columns belong to
+  U (n, r, z) and the last three to W (r, z, n).
   """
 
-  sums: tf.Tensor  # [N, 4, H] to be that of h U_n, of the gates' sums, x W_n.
-  state: tf.Tensor  # [N, H] to be that of the state where kept: z.
+  sums: tf.Tensor  # [N, 4, H] for h U_n, the pre-activations of r, z, x W_n.
+  state: tf.Tensor  # [N, H] for the copied part of the state: z.
 
 
 class Gru(snt.Module):
-  """Remembers what it has read, in L steps of N sequences."""
+  """Gated recurrent unit over L steps of N sequences."""
 
   def __init__(
     self,
@@ -64,10 +64,10 @@ class Gru(snt.Module):
     self.c = tf.Variable(tf.zeros([3 * hidden_size]), name='c')
 
   def __call__(self, x: tf.Tensor, state: tf.Tensor) -> tf.Tensor:
-    """Returns the states after each input; the last is the one to go on from.
+    """Returns the states after each input.
 
     Args:
-      x: [L, N, F] inputs, L being known when traced.
+      x: [L, N, F] inputs; L has to be known when tracing.
       state: [N, H] before the first input.
 
     Returns:
@@ -82,7 +82,7 @@ class Gru(snt.Module):
 
 
 def _gates(rng: np.random.Generator, rows: int, size: int) -> np.ndarray:
-  """Returns [rows, 3 * size], the matrix of each gate orthogonal by itself."""
+  """Returns [rows, 3 * size], one orthogonal matrix for each gate."""
   gates = [blocks.orthogonal(rng, rows, size, 1.0) for _ in range(3)]
   return np.concatenate(gates, 1)
 
@@ -112,9 +112,9 @@ def _unroll(
 ) -> tuple[tf.Tensor, Callable]:
   """Returns the states [L, N, H] after inputs x [L, N, F].
 
-  The input products are made step by step too. To read them from one big
-  product at the loop's counter would keep XLA from vectorising the gates on a
-  CPU: it fuses the read with them, and loads the counter for each element.
+  The products with the input are computed step by step, too. If they were read
+  from one large product, XLA would fuse the read at the loop's counter with the
+  gates and fail to vectorise them on a CPU.
   """
   states, factors = _forward(x, state, weights)
 
@@ -158,15 +158,16 @@ def _backward(
   """Returns gradients by the states.
 
   Args:
-    dy: [L, N, H] by each state, but for what it does to later ones.
+    dy: [L, N, H] by each state, without its influence on later ones.
     factors: of all steps, with a leading L.
     u: [H, 3H].
 
   Returns:
-    [L, N, H] by each state after a step, all told; [N, H] by the first.
+    [L, N, H] by each state after a step, with its influence on later ones, and
+    [N, H] by the initial state.
   """
   steps, size = dy.shape[0], u.shape[0]
-  u = tf.transpose(tf.roll(u, size, 1))  # [3H, H], n foremost as in factors.
+  u = tf.transpose(tf.roll(u, size, 1))  # [3H, H], n first as in factors.
   array = tf.TensorArray(dy.dtype, steps, element_shape=dy.shape[1:])
 
   def body(t: tf.Tensor, later: tf.Tensor, array: tf.TensorArray) -> tuple:
@@ -188,8 +189,8 @@ def _through_sums(
 ) -> tuple[tf.Tensor, _Weights]:
   """Returns gradients by the inputs and the weights.
 
-  Each product is made with all four columns, though it has a use for three:
-  a quarter of its work is cheaper than a copy of the three.
+  Each product has four columns of which three are used: the extra work is
+  cheaper than copying the three.
 
   Args:
     d: [L, N, 4, H] gradients by the sums, in the order of the factors.

@@ -1,52 +1,54 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Policy and centralised value of every role (sheet, sections 5.2 to 5.4).
+"""Policy and centralised value of a role, by attention over entities.
 
-Neither has a parameter whose shape depends on the number of agents or
-entities. Policies and values share no parameters, of one role or of several.
+No parameter has a shape that depends on the number of agents or entities
+(paper, appendix, Figure 11).
 """
 
 import numpy as np
 import sonnet as snt
 import tensorflow as tf
-import tensorflow_probability as tfp
 
 from vacl_tf import config
 from vacl_tf import types
 from vacl_tf.networks import attention
 from vacl_tf.networks import blocks
-from vacl_tf.networks import frames
+from vacl_tf.networks import distributions
+from vacl_tf.networks import views
 
 
 class Policy(snt.Module):
-  """Observation to logits, each agent by itself."""
+  """Maps each agent's observation to the parameters of its action."""
 
   def __init__(
     self,
     rng: np.random.Generator,
     role: types.Role,
-    cfg: config.NetworkConfig,
+    cfg: config.AttentionConfig,
   ) -> None:
     super().__init__(name=f'{role.name}_policy')
-    size = cfg.hidden_size
-    self._view = frames.View(role, cfg)
+    self._view = views.View(role, cfg)
     self.encoder = attention.make_encoder(rng, self._view.role, cfg)
-    self.logits = blocks.Folded(rng, size, role.num_actions, blocks.ACTION_GAIN)
+    num_outputs = distributions.num_outputs(role.action)
+    self.logits = blocks.Folded(
+      rng, cfg.hidden_size, num_outputs, blocks.ACTION_GAIN
+    )
 
   def __call__(self, observation: types.Observation) -> tf.Tensor:
-    """Returns logits [B, n, A]."""
-    observation, frame = self._view(observation)
-    code = self.encoder(observation)
-    logits = self.logits(code, (self.encoder.affine,))
+    """Returns [B, n, A]: see `distributions.make`."""
+    observation, restore = self._view(observation)
+    encoding = self.encoder(observation)
+    logits = self.logits(encoding, (self.encoder.affine,))
     logits = _by_agent(logits, observation.own)
-    return logits if frame is None else frames.restore(logits, frame)
+    return logits if restore is None else restore(logits)
 
 
 class Value(snt.Module):
-  """The observations of all agents to one value for each agent of a role.
+  """Maps the observations of all agents to a value per agent of one role.
 
-  Each observation is encoded once, by an encoder for its role; then the
-  encoding of every agent of this role queries those of all agents.
+  Each observation is encoded once, by an encoder for its role. The encoding of
+  each agent of this role then attends to those of all agents.
   """
 
   def __init__(
@@ -54,13 +56,13 @@ class Value(snt.Module):
     rng: np.random.Generator,
     roles: tuple[types.Role, ...],
     index: int,
-    cfg: config.NetworkConfig,
+    cfg: config.AttentionConfig,
   ) -> None:
     """Initialises the value of roles[index]."""
     super().__init__(name=f'{roles[index].name}_value')
     size = cfg.hidden_size
     self._index = index
-    self._views = [frames.View(role, cfg) for role in roles]
+    self._views = [views.View(role, cfg) for role in roles]
     roles = tuple(view.role for view in self._views)
     self.encoder = attention.make_encoder(rng, roles[index], cfg)
     self.attention = attention.Attention(rng, size, cfg.attention_gain)
@@ -73,10 +75,10 @@ class Value(snt.Module):
   def __call__(self, observations: types.Observations) -> tf.Tensor:
     """Returns values [B, n] of the observations of all roles."""
     pairs = zip(self._views, observations, strict=True)
-    observations = tuple(view(observation)[0] for view, observation in pairs)
+    observations = tuple(view(seen.of_critic())[0] for view, seen in pairs)
     own = observations[self._index].own
     code, affine = self.encoder(observations[self._index]), self.encoder.affine
-    if self.others:  # Keys of several affines: they are applied, not folded.
+    if self.others:  # Keys have several affines, which can't be folded.
       code = affine(code)
       others = self._encode_others(observations)
       team = tf.concat([_by_agent(code, own), *others], 1)
@@ -93,40 +95,6 @@ class Value(snt.Module):
       _by_agent(encoder.affine(encoder(observation)), observation.own)
       for encoder, observation in zip(self.others, others, strict=True)
     ]
-
-
-class PolicyValue(snt.Module):
-  """The networks of all roles."""
-
-  def __init__(
-    self,
-    roles: tuple[types.Role, ...],
-    cfg: config.NetworkConfig,
-    seed: int,
-  ) -> None:
-    """Creates all variables, so that nothing is created inside a graph."""
-    super().__init__(name='policy_value')
-    rng = np.random.default_rng(seed)
-    self.policies = [Policy(rng, role, cfg) for role in roles]
-    self.values = [Value(rng, roles, index, cfg) for index in range(len(roles))]
-
-  def logits(self, observations: types.Observations) -> tuple[tf.Tensor, ...]:
-    """Returns logits [B, n, A] per role."""
-    pairs = zip(self.policies, observations, strict=True)
-    return tuple(policy(observation) for policy, observation in pairs)
-
-  def distributions(
-    self, observations: types.Observations
-  ) -> tuple[tfp.distributions.Categorical, ...]:
-    """Returns the distribution of actions [B, n] per role."""
-    return tuple(
-      tfp.distributions.Categorical(logits=logits)
-      for logits in self.logits(observations)
-    )
-
-  def value(self, observations: types.Observations) -> tuple[tf.Tensor, ...]:
-    """Returns values [B, n] per role."""
-    return tuple(value(observations) for value in self.values)
 
 
 def _without(items: tuple, index: int) -> tuple:

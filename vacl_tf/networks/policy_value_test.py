@@ -1,12 +1,13 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Networks against section 5 of the sheet, written out in numpy.
+"""Networks against their definition (paper, Figure 11), in plain numpy.
 
 All weights, scales and offsets are of order 1: as they are initialised,
 logits are all but 0 and every comparison would pass.
 """
 
 import itertools
+from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -22,15 +23,34 @@ _CLOSE = 1e-3  # Of the largest output; float32 against float64.
 
 def _role(num_agents) -> types.Role:
   sizes = {'agents': 2, 'landmarks': 3}
-  return types.Role('agent', num_agents, 5, 4, sizes)
+  return types.Role('agent', num_agents, types.discrete(5), 4, sizes)
+
+
+class _Networks(NamedTuple):
+  """The networks of a role."""
+
+  policy: policy_value.Policy
+  value: policy_value.Value
+
+  @property
+  def variables(self):
+    return [*self.policy.variables, *self.value.variables]
+
+
+def _make(num_agents, cfg, seed=0):
+  rng, role = np.random.default_rng(seed), _role(num_agents)
+  return _Networks(
+    policy_value.Policy(rng, role, cfg),
+    policy_value.Value(rng, (role,), 0, cfg),
+  )
 
 
 def _networks(num_agents=3, activation='relu', num_hops=1):
   """Networks whose variables are all of order 1."""
-  cfg = config.NetworkConfig(
+  cfg = config.AttentionConfig(
     hidden_size=16, activation=activation, num_hops=num_hops
   )
-  made = policy_value.PolicyValue((_role(num_agents),), cfg, 0)
+  made = _make(num_agents, cfg)
   rng = np.random.default_rng(3)
   for variable in made.variables:
     noise = rng.normal(size=variable.shape)
@@ -71,7 +91,7 @@ def _attend(query, weights, keys):
 
 
 def _encode(encoder, own, entities, activation):
-  """Section 5.1, for one agent."""
+  """Returns the code of what one agent observes."""
   e = _block(encoder.own, own, activation)
   query, mine = e, _block(encoder.self_block, e, activation)
   for hop in encoder.hops:
@@ -85,8 +105,8 @@ def _encode(encoder, own, entities, activation):
 
 
 def _literal(networks, observation, activation):
-  """Sections 5.2 and 5.3; returns logits [B, n, A] and values [B, n]."""
-  policy, value = networks.policies[0], networks.values[0]
+  """Returns logits [B, n, A] and values [B, n]."""
+  policy, value = networks
   logits, values = [], []
   for b, team in enumerate(observation.own.numpy().astype(np.float64)):
     seen = [
@@ -104,9 +124,8 @@ def _literal(networks, observation, activation):
 
 
 def _outputs(networks, observation):
-  [logits] = networks.logits((observation,))
-  [value] = networks.value((observation,))
-  return logits.numpy(), value.numpy()
+  logits = networks.policy(observation)
+  return logits.numpy(), networks.value((observation,)).numpy()
 
 
 class PolicyValueTest(parameterized.TestCase, tf.test.TestCase):
@@ -119,11 +138,10 @@ class PolicyValueTest(parameterized.TestCase, tf.test.TestCase):
     for x, y in zip(one, other, strict=True):
       self.assertGreater(np.max(np.abs(x - y)), 0.02 * np.max(np.abs(y)))
 
-  def test_sizes_are_those_of_the_sheet(self):
-    cfg = config.NetworkConfig()
-    made = policy_value.PolicyValue((_role(4),), cfg, 0)
-    for networks, size in ((made.policies, 30725), (made.values, 38849)):
-      found = sum(x.shape.num_elements() for x in networks[0].variables)
+  def test_sizes_are_those_of_the_released_code(self):
+    made = _make(4, config.AttentionConfig())
+    for network, size in zip(made, (30725, 38849), strict=True):
+      found = sum(x.shape.num_elements() for x in network.variables)
       self.assertEqual(found, size)
 
   @parameterized.parameters(
@@ -188,20 +206,47 @@ class PolicyValueTest(parameterized.TestCase, tf.test.TestCase):
     self.assertNear(_outputs(networks, padded._replace(masks=masks)), expected)
     self.assertFar(_outputs(networks, padded), expected)
 
+  @parameterized.parameters('agents', 'landmarks')
+  def test_each_world_and_agent_has_a_mask_of_its_own(self, kind):
+    networks, observation = _networks(), _observation(4)
+    seen = observation.entities[kind]
+    is_present = np.random.default_rng(5).integers(0, 2, seen.shape[:3])
+    is_present[..., 0] = 1
+    masks = {kind: tf.constant(is_present, tf.bool)}
+    logits, _ = _outputs(networks, observation._replace(masks=masks))
+    for b, i in np.ndindex(*is_present.shape[:2]):
+      alone = tf.nest.map_structure(
+        lambda x, b=b, i=i: x[b : b + 1, i : i + 1], observation
+      )
+      left = tf.gather(
+        alone.entities[kind], np.flatnonzero(is_present[b, i]), axis=2
+      )
+      alone = alone._replace(entities=alone.entities | {kind: left})
+      found = networks.policy(alone)[0, 0]
+      self.assertNear([found.numpy()], [logits[b, i]])
+
+  def test_a_critic_may_observe_more_than_the_policy(self):
+    networks, observation = _networks(), _observation(3)
+    logits, value = _outputs(networks, observation)
+    other = 2.0 - observation.own
+    changed = _outputs(networks, observation._replace(critic_own=other))
+    self.assertAllEqual(changed[0], logits)
+    expected = _outputs(networks, observation._replace(own=other))
+    self.assertAllEqual(changed[1], expected[1])
+    self.assertFar([changed[1]], [value])
+
   def test_every_variable_has_a_gradient(self):
     networks, observation = _networks(), _observation(3)
     with tf.GradientTape() as tape:
-      [logits] = networks.logits((observation,))
-      [value] = networks.value((observation,))
+      logits = networks.policy(observation)
+      value = networks.value((observation,))
       loss = tf.reduce_sum(logits**2) + tf.reduce_sum(value**2)
-    for gradient in tape.gradient(loss, networks.trainable_variables):
+    for gradient in tape.gradient(loss, networks.variables):
       self.assertGreater(np.max(np.abs(gradient)), 0.0)
 
   def test_seed_decides_and_first_policy_is_all_but_uniform(self):
-    cfg = config.NetworkConfig(hidden_size=16)
-    one, again, other = (
-      policy_value.PolicyValue((_role(3),), cfg, seed) for seed in (0, 0, 1)
-    )
+    cfg = config.AttentionConfig(hidden_size=16)
+    one, again, other = (_make(3, cfg, seed) for seed in (0, 0, 1))
     observation = _observation(3)
     first = _outputs(one, observation)
     self.assertAllEqual(first[0], _outputs(again, observation)[0])

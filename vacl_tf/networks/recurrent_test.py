@@ -1,12 +1,13 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Networks with a memory against section 7.1 of the sheet, in plain numpy.
+"""Networks with a memory against their definition, in plain numpy.
 
 Whatever is compared has weights of order one: as they are initialised, logits
 are all but 0 and every comparison would pass.
 """
 
 import functools
+from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -25,14 +26,41 @@ _SLOTS = {'agents': 2, 'boxes': 4}
 
 def _role(num_agents=_AGENTS) -> types.Role:
   entities = {'agents': 3, 'boxes': 6}
-  return types.Role('agent', num_agents, _SIZES, 5, entities)
+  return types.Role(
+    'agent', num_agents, types.multi_discrete(_SIZES), 5, entities
+  )
+
+
+class _Networks(NamedTuple):
+  """The networks of a role."""
+
+  policy: recurrent.Policy
+  value: recurrent.Value
+
+  @property
+  def variables(self):
+    return [*self.policy.variables, *self.value.variables]
+
+
+class _Past(NamedTuple):
+  """What is observed in consecutive steps, and the memories before them."""
+
+  seen: types.Observation  # Leaves [L, B, n, ...].
+  policy_memory: tf.Tensor  # [B, n, H]
+  value_memory: tf.Tensor  # [B, n, H]
+
+
+def _make(role, cfg, seed=0):
+  rng = np.random.default_rng(seed)
+  policy = recurrent.Policy(rng, role, cfg, predicts_way=False)
+  return _Networks(policy, recurrent.Value(rng, role, cfg))
 
 
 @functools.cache  # No test changes them.
-def _networks(activation='tanh') -> recurrent.PolicyValue:
+def _networks(activation='tanh') -> _Networks:
   """Returns networks whose variables are all of order one."""
-  cfg = config.NetworkConfig(hidden_size=_SIZE, activation=activation)
-  made = recurrent.PolicyValue(_role(), cfg, 0)
+  cfg = config.RecurrentConfig(hidden_size=_SIZE, activation=activation)
+  made = _make(_role(), cfg)
   rng = np.random.default_rng(1)
   for variable in made.variables:
     noise = rng.normal(size=variable.shape)
@@ -44,24 +72,24 @@ def _networks(activation='tanh') -> recurrent.PolicyValue:
   return made
 
 
-def _past(num_agents=_AGENTS, slots=None, seed=2) -> types.Remembered:
-  """Returns [B, L, ...] of random numbers of order one."""
+def _past(num_agents=_AGENTS, slots=None, seed=2) -> _Past:
+  """Returns random numbers of order one."""
   rng = np.random.default_rng(seed)
 
   def draw(*shape):
     return tf.constant(rng.normal(size=shape), tf.float32)
 
-  leading = [_BATCH, _STEPS, num_agents]
-  seen = types.Seen(
+  leading = [_STEPS, _BATCH, num_agents]
+  seen = types.Observation(
     own=draw(*leading, 5),
-    own_of_value=draw(*leading, 5),
+    critic_own=draw(*leading, 5),
     entities={
       kind: draw(*leading, num, _role().entity_sizes[kind])
       for kind, num in (slots or _SLOTS).items()
     },
   )
   memories = [draw(_BATCH, num_agents, _SIZE) for _ in range(2)]
-  return types.Remembered(seen, *memories)
+  return _Past(seen, *memories)
 
 
 def _numbers(variable) -> np.ndarray:
@@ -87,7 +115,7 @@ def _attend(attention, tokens):
   )
   found = np.zeros_like(query)
   for head in np.split(np.arange(_SIZE), 4):
-    # With the 64 units of the sheet a head has 16, and this is a fourth.
+    # With 64 units a head has 16, and this is a fourth.
     scores = query[:, head] @ key[:, head].T / np.sqrt(len(head))
     weights = np.exp(scores) / np.exp(scores).sum(1, keepdims=True)
     found[:, head] = weights @ value[:, head]
@@ -124,34 +152,35 @@ def _look(core, own, entities, activation):
 
 
 def _literal(network, past, activation=np.tanh):
-  """Returns logits [B, L, n, A], values [B, L, n] and memories of both."""
-  [policy], [value] = network.policies, network.values
-  own, own_of_value, entities = tf.nest.map_structure(_numbers, past.seen)
+  """Returns logits [L, B, n, A], values [L, B, n] and memories of both."""
+  policy, value = network
+  seen = tf.nest.map_structure(_numbers, past.seen)
   found = []
   for core, head, looks, memory in (
-    (policy.core, policy.logits, own, past.policy_memory),
-    (value.core, value.value, own_of_value, past.value_memory),
+    (policy.core, policy.logits, seen.own, past.policy_memory),
+    (value.core, value.value, seen.critic_own, past.value_memory),
   ):
     states = np.zeros([*looks.shape[:3], _SIZE])
-    for b, i in np.ndindex(looks.shape[0], looks.shape[2]):
+    for b, i in np.ndindex(*looks.shape[1:3]):
       state = _numbers(memory)[b, i]
       for t in range(_STEPS):
-        seen = {kind: x[b, t, i] for kind, x in entities.items()}
-        x = _look(core, looks[b, t, i], seen, activation)
+        things = {kind: x[t, b, i] for kind, x in seen.entities.items()}
+        x = _look(core, looks[t, b, i], things, activation)
         state = _remember(core.memory, x, state)
-        states[b, t, i] = state
+        states[t, b, i] = state
     found.append((_line(head, states), states))
   (logits, states), (values, value_states) = found
   return logits, values[..., 0], states, value_states
 
 
 def _outputs(network, past):
-  """Returns logits [B, L, n, A] and values [B, L, n]."""
-  [distribution], [value] = network.distributions(past), network.value(past)
-  return distribution.logits.numpy(), value.numpy()
+  """Returns logits [L, B, n, A] and values [L, B, n]."""
+  hidden, _ = network.policy(past.seen, past.policy_memory)
+  value, _ = network.value(past.seen, past.value_memory)
+  return network.policy.outputs(hidden).numpy(), value.numpy()
 
 
-def _replaced(past, **seen) -> types.Remembered:
+def _replaced(past, **seen) -> _Past:
   return past._replace(seen=past.seen._replace(**seen))
 
 
@@ -177,68 +206,34 @@ class OracleTest(_Case):
   def test_memories_are_those_of_the_literal_network(self):
     network, past = _networks(), _past()
     _, _, states, value_states = _literal(network, past)
-    seen = past.seen
-    _, after = network.act(
-      seen.own[:, 0],
-      {kind: x[:, 0] for kind, x in seen.entities.items()},
-      past.policy_memory,
+    found = (
+      network.policy(past.seen, past.policy_memory)[0],
+      network.value(past.seen, past.value_memory)[1],
     )
-    self.assertNear([after.numpy()], [states[:, 0]])
-    by_time = tf.nest.map_structure(
-      lambda x: tf.einsum('bl...->lb...', x), seen
-    )
-    _, after = network.unroll_value(by_time, past.value_memory)
-    self.assertNear([after.numpy()], [np.swapaxes(value_states, 0, 1)])
+    self.assertNear([x.numpy() for x in found], [states, value_states])
 
-  def test_sizes_are_those_of_the_sheet(self):
-    # Lock-and-Return, section 7.1: about 57k in the policy, 55k in the value.
-    role = types.Role(
-      'agent', 2, (11, 11, 11, 2, 2), 11, {'agents': 8, 'boxes': 15}
-    )
-    cfg = config.NetworkConfig(activation='tanh')
-    made = recurrent.PolicyValue(role, cfg, 0)
+  def test_sizes_are_those_done_by_hand(self):
+    # Lock-and-Return: about 57k in the policy, 55k in the value.
+    action = types.multi_discrete((11, 11, 11, 2, 2))
+    role = types.Role('agent', 2, action, 11, {'agents': 8, 'boxes': 15})
+    made = _make(role, config.RecurrentConfig(activation='tanh'))
     tokens = 3 * 64 + (11 + 19 + 26) * 64
     attention = 4 * (64 + 1) * 64 + 2 * 64
     layers = 2 * 64 + (75 + 1 + 64 + 1) * 64
     memory = 2 * 3 * (64 + 1) * 64
     core = tokens + attention + layers + memory
-    for networks, head in ((made.policies, 37), (made.values, 1)):
-      found = sum(x.shape.num_elements() for x in networks[0].variables)
+    for network, head in zip(made, (37, 1), strict=True):
+      found = sum(x.shape.num_elements() for x in network.variables)
       self.assertEqual(found, core + (64 + 1) * head)
 
   def test_seed_decides_and_first_policy_is_all_but_uniform(self):
-    cfg = config.NetworkConfig(hidden_size=_SIZE)
-    one, again, other = (
-      recurrent.PolicyValue(_role(), cfg, seed) for seed in (0, 0, 1)
-    )
+    cfg = config.RecurrentConfig(hidden_size=_SIZE)
+    one, again, other = (_make(_role(), cfg, seed) for seed in (0, 0, 1))
     first = _outputs(one, _past())
     self.assertAllEqual(first[0], _outputs(again, _past())[0])
     self.assertNotAllClose(first[1], _outputs(other, _past())[1])
     self.assertLess(np.max(np.abs(first[0])), 0.1)
     self.assertGreater(np.std(first[1]), 0.1)
-
-
-class AttendTest(tf.test.TestCase):
-  def test_found_and_gradients_are_those_of_automatic_differentiation(self):
-    rng = np.random.default_rng(6)
-    inputs = [tf.constant(rng.normal(size=[3, 5, 4, 2])) for _ in range(3)]
-    dy = rng.normal(size=[3, 5, 4, 2])
-
-    def literally(query, key, value):
-      scores = tf.einsum('nshd,nthd->nhst', query, key)
-      return tf.einsum('nhst,nthd->nshd', tf.nn.softmax(scores), value)
-
-    found, expected = [], []
-    for attend, results in (
-      (recurrent.attend, found),
-      (literally, expected),
-    ):
-      with tf.GradientTape() as tape:
-        tape.watch(inputs)
-        y = attend(*inputs)
-      results += [y, *tape.gradient(y, inputs, output_gradients=dy)]
-    for one, other in zip(found, expected, strict=True):
-      self.assertAllClose(one, other, rtol=1e-12, atol=1e-12)
 
 
 class TokensTest(_Case):
@@ -264,41 +259,33 @@ class TokensTest(_Case):
 
 
 class StepsTest(_Case):
-  def test_steps_at_once_equal_single_ones_of_act(self):
+  def test_steps_at_once_equal_single_ones(self):
     network, past = _networks(), _past()
-    memory, logits = past.policy_memory, []
+    memories, logits, values = list(past[1:]), [], []
     for t in range(_STEPS):
-      now = {kind: x[:, t] for kind, x in past.seen.entities.items()}
-      found, memory = network.act(past.seen.own[:, t], now, memory)
-      logits.append(found.logits)
-    whole, _ = _outputs(network, past)
-    self.assertAllClose(whole, tf.stack(logits, 1), 1e-5, 1e-5)
-    # The memory is of use: without it these are other logits.
-    forgetful = past._replace(policy_memory=tf.zeros_like(past.policy_memory))
-    self.assertFar([_outputs(network, forgetful)[0]], [whole])
-
-  def test_values_at_once_equal_those_of_one_step_after_another(self):
-    network, past = _networks(), _past()
-    memory, values = past.value_memory, []
-    for t in range(_STEPS):
-      now = tf.nest.map_structure(lambda x, t=t: x[None, :, t], past.seen)
-      value, [memory] = network.unroll_value(now, memory)
+      now = tf.nest.map_structure(lambda x, t=t: x[t : t + 1], past.seen)
+      hidden, _ = network.policy(now, memories[0])
+      value, after = network.value(now, memories[1])
+      memories = [hidden[0], after[0]]
+      logits.append(network.policy.outputs(hidden[0]))
       values.append(value[0])
-    _, whole = _outputs(network, past)
-    self.assertAllClose(whole, tf.stack(values, 1), 1e-5, 1e-5)
-    forgetful = past._replace(value_memory=tf.zeros_like(past.value_memory))
-    self.assertFar([_outputs(network, forgetful)[1]], [whole])
+    whole = _outputs(network, past)
+    self.assertAllClose(whole[0], tf.stack(logits), 1e-5, 1e-5)
+    self.assertAllClose(whole[1], tf.stack(values), 1e-5, 1e-5)
+    # The memories are of use: without them these are other numbers.
+    forgetful = _Past(past.seen, *(tf.zeros_like(x) for x in past[1:]))
+    self.assertFar(_outputs(network, forgetful), whole)
 
   def test_later_steps_do_not_matter_and_earlier_ones_do(self):
     network, past = _networks(), _past()
     expected = _outputs(network, past)
-    at = tf.reshape(tf.one_hot(2, _STEPS), [_STEPS, 1, 1])
+    at = tf.reshape(tf.one_hot(2, _STEPS), [_STEPS, 1, 1, 1])
     changed = _replaced(
-      past, own=past.seen.own + at, own_of_value=past.seen.own_of_value + at
+      past, own=past.seen.own + at, critic_own=past.seen.critic_own + at
     )
     for x, y in zip(_outputs(network, changed), expected, strict=True):
-      self.assertAllClose(x[:, :2], y[:, :2], 1e-5, 1e-5)
-      self.assertFar([x[:, 2], x[:, 3]], [y[:, 2], y[:, 3]])
+      self.assertAllClose(x[:2], y[:2], 1e-5, 1e-5)
+      self.assertFar([x[2], x[3]], [y[2], y[3]])
 
 
 class IsolationTest(_Case):
@@ -306,7 +293,7 @@ class IsolationTest(_Case):
     network, past = _networks(), _past()
     logits, values = _outputs(network, past)
     seen = past.seen
-    found = _outputs(network, _replaced(past, own_of_value=2.0 - seen.own))
+    found = _outputs(network, _replaced(past, critic_own=2.0 - seen.own))
     self.assertAllEqual(found[0], logits)
     self.assertFar([found[1]], [values])
     found = _outputs(network, _replaced(past, own=2.0 - seen.own))
@@ -330,12 +317,12 @@ class IsolationTest(_Case):
     others = _past(seed=9)
 
     def put(x, y, steps):
-      index = np.s_[world, :, agent] if steps else np.s_[world, agent]
+      index = np.s_[:, world, agent] if steps else np.s_[world, agent]
       x = x.numpy()
       x[index] = y.numpy()[index]
       return tf.constant(x)
 
-    changed = types.Remembered(
+    changed = _Past(
       tf.nest.map_structure(
         lambda x, y: put(x, y, True), past.seen, others.seen
       ),
@@ -343,8 +330,8 @@ class IsolationTest(_Case):
       put(past.value_memory, others.value_memory, False),
     )
     for x, y in zip(_outputs(network, changed), expected, strict=True):
-      self.assertFar([x[world, :, agent]], [y[world, :, agent]])
-      x[world, :, agent] = y[world, :, agent]
+      self.assertFar([x[:, world, agent]], [y[:, world, agent]])
+      x[:, world, agent] = y[:, world, agent]
       self.assertAllClose(x, y, 1e-5, 1e-5)
 
   def test_agents_are_alike(self):
@@ -355,19 +342,19 @@ class IsolationTest(_Case):
       lambda x: tf.gather(x, order, axis=2), past.seen
     )
     memories = [tf.gather(x, order, axis=1) for x in past[1:]]
-    found = _outputs(network, types.Remembered(seen, *memories))
+    found = _outputs(network, _Past(seen, *memories))
     self.assertNear(found, (logits[:, :, order], values[:, :, order]))
     self.assertFar(found, (logits, values))
 
   def test_every_variable_has_a_gradient(self):
     network, past = _networks(), _past()
     with tf.GradientTape() as tape:
-      [distribution], [value] = network.distributions(past), network.value(past)
-      loss = tf.reduce_sum(distribution.logits**2) + tf.reduce_sum(value**2)
-    keys = [
-      x.core.attention.key.b for x in (*network.policies, *network.values)
-    ]
-    named = dict(enumerate(network.trainable_variables))
+      hidden, _ = network.policy(past.seen, past.policy_memory)
+      value, _ = network.value(past.seen, past.value_memory)
+      outputs = network.policy.outputs(hidden)
+      loss = tf.reduce_sum(outputs**2) + tf.reduce_sum(value**2)
+    keys = [x.core.attention.key.b for x in network]
+    named = dict(enumerate(network.variables))
     for index, gradient in tape.gradient(loss, named).items():
       # With the key's bias all scores of a query grow alike: nothing changes.
       if not any(named[index] is key for key in keys):

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Networks of two roles against section 5.4 of the sheet, in numpy.
+"""Networks of two roles against their definition, in plain numpy.
 
 All weights, scales and offsets are of order 1, as in policy_value_test.
 """
@@ -14,17 +14,35 @@ from vacl_tf import types
 from vacl_tf.networks import attention
 from vacl_tf.networks import policy_value
 
-_SPEAKER = types.Role('speaker', 1, 3, 3, {})
-_LISTENER = types.Role('listener', 1, 5, 11, {})
+_SPEAKER = types.Role('speaker', 1, types.discrete(3), 3, {})
+_LISTENER = types.Role('listener', 1, types.discrete(5), 11, {})
 _PAIR = (_SPEAKER, _LISTENER)
 _CLOSE = 1e-3  # Of the largest output; float32 against float64.
 _FAR = 0.02
 
 
+class _Networks(tf.Module):
+  """The networks of all roles."""
+
+  def __init__(self, roles, cfg):
+    super().__init__()
+    rng = np.random.default_rng(0)
+    self.policies = [policy_value.Policy(rng, role, cfg) for role in roles]
+    self.values = [
+      policy_value.Value(rng, roles, index, cfg) for index in range(len(roles))
+    ]
+
+  def logits(self, observations):
+    pairs = zip(self.policies, observations, strict=True)
+    return tuple(policy(observation) for policy, observation in pairs)
+
+  def value(self, observations):
+    return tuple(value(observations) for value in self.values)
+
+
 def _networks(roles=_PAIR, size=16):
   """Networks whose variables are all of order 1."""
-  cfg = config.NetworkConfig(hidden_size=size)
-  made = policy_value.PolicyValue(roles, cfg, 0)
+  made = _Networks(roles, config.AttentionConfig(hidden_size=size))
   rng = np.random.default_rng(1)
   for variable in made.variables:
     noise = rng.normal(size=variable.shape)
@@ -90,7 +108,7 @@ class RolesTest(parameterized.TestCase, tf.test.TestCase):
     self.assertGreater(np.max(np.abs(found - want)), _FAR * np.abs(want).max())
 
   def test_sizes_are_those_done_by_hand(self):
-    made = policy_value.PolicyValue(_PAIR, config.NetworkConfig(), 0)
+    made = _Networks(_PAIR, config.AttentionConfig())
 
     def block(size):  # Matrix, bias; scale, offset.
       return (size * 64 + 64) + 2 * 64
@@ -179,8 +197,8 @@ class RolesTest(parameterized.TestCase, tf.test.TestCase):
 
   def test_roles_of_several_agents_with_entities(self):
     roles = (
-      types.Role('seeker', 2, 4, 3, {'boxes': 2}),
-      types.Role('hider', 3, 5, 6, {}),
+      types.Role('seeker', 2, types.discrete(4), 3, {'boxes': 2}),
+      types.Role('hider', 3, types.discrete(5), 6, {}),
     )
     networks, observations = _networks(roles), _observations(roles)
     self.assertIsInstance(networks.values[0].encoder, attention.Encoder)

@@ -1,0 +1,135 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The contract of an agent: what acts, and what the learner evaluates.
+
+An agent has the networks of all roles. Its memory is any structure of tensors,
+() if it has none; distributions of actions are its own affair. See
+docs/guides for one in a file.
+"""
+
+import abc
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import sonnet as snt
+import tensorflow as tf
+
+from vacl_tf import types
+from vacl_tf.networks import distributions
+
+Observe = Callable[[types.State], types.Observations]
+Distributions = tuple[distributions.Distribution, ...]  # Per role.
+NumAgents = Sequence[int | tf.Tensor]  # Per role.
+
+
+class Evaluation(NamedTuple):
+  """What the loss is computed from."""
+
+  distributions: Distributions  # Of actions [N * L, n, ...].
+  values: tuple[tf.Tensor, ...]  # [N * L, n]
+  loss: tf.Tensor  # [] to be added to the loss.
+
+
+class Agent(tf.Module, abc.ABC):
+  """Policies and values of all roles; all variables exist from the start.
+
+  Attributes:
+    policies: modules whose variables one optimiser updates.
+    values: modules whose variables the other one updates.
+    segment_length: consecutive steps that it is evaluated on (L).
+  """
+
+  policies: Sequence[snt.Module]
+  values: Sequence[snt.Module]
+  segment_length: int = 1
+
+  def initial_memory(
+    self, num_worlds: int | tf.Tensor, num_agents: NumAgents
+  ) -> types.Memory:
+    """Returns the memory [B, ...] of the policies at the start."""
+    del num_worlds, num_agents
+    return ()
+
+  def initial_value_memory(
+    self, num_worlds: int | tf.Tensor, num_agents: NumAgents
+  ) -> types.Memory:
+    """Returns the memory [B, ...] of the values at the start."""
+    del num_worlds, num_agents
+    return ()
+
+  @abc.abstractmethod
+  def act(
+    self, observations: types.Observations, memory: types.Memory
+  ) -> tuple[Distributions, types.Memory]:
+    """Returns distributions of actions [B, n, ...], and the memory [B, ...]."""
+
+  @abc.abstractmethod
+  def unroll_values(
+    self, observe: Observe, states: types.State, memory: types.Memory
+  ) -> tuple[tuple[tf.Tensor, ...], types.Memory]:
+    """Returns the values along episodes.
+
+    Args:
+      observe: returns what is observed in states [B, ...].
+      states: leaves [T, B, ...].
+      memory: of the values, leaves [B, ...], before the first step.
+
+    Returns:
+      Values [T, B, n] per role, and the memory [T, B, ...] before each step.
+    """
+
+  @abc.abstractmethod
+  def evaluate(self, sequence: types.Sequence) -> Evaluation:
+    """Evaluates policies and values on all steps of N segments."""
+
+
+class FeedForwardAgent(Agent):
+  """An agent without a memory: each step by itself."""
+
+  @abc.abstractmethod
+  def distributions(self, observations: types.Observations) -> Distributions:
+    """Returns distributions of actions [B, n, ...]."""
+
+  @abc.abstractmethod
+  def value(self, observations: types.Observations) -> tuple[tf.Tensor, ...]:
+    """Returns values [B, n]."""
+
+  def act(
+    self, observations: types.Observations, memory: types.Memory
+  ) -> tuple[Distributions, types.Memory]:
+    return self.distributions(observations), memory
+
+  def unroll_values(
+    self, observe: Observe, states: types.State, memory: types.Memory
+  ) -> tuple[tuple[tf.Tensor, ...], types.Memory]:
+    @tf.autograph.experimental.do_not_convert  # It would take seconds.
+    def of_step(state: types.State) -> tuple[tf.Tensor, ...]:
+      return self.value(observe(state))
+
+    # Step by step: the activations of all steps at once would fill memory.
+    roles = tuple(tf.float32 for _ in self.values)
+    return tf.map_fn(of_step, states, fn_output_signature=roles), memory
+
+  def evaluate(self, sequence: types.Sequence) -> Evaluation:
+    steps = merged(sequence.observations)
+    return Evaluation(
+      self.distributions(steps), self.value(steps), tf.constant(0.0)
+    )
+
+
+def merged(tree: types.State) -> types.State:
+  """Returns leaves [N * L, ...] of leaves [N, L, ...]."""
+  return tf.nest.map_structure(
+    lambda x: tf.reshape(x, [-1, *x.shape[2:]]), tree
+  )
+
+
+def observe_sequence(
+  observe: Observe, states: types.State
+) -> types.Observations:
+  """Returns leaves [N, L, n, ...]: what is observed in states [N, L, ...]."""
+  num, length = tf.nest.flatten(states)[0].shape[:2]
+  return tf.nest.map_structure(
+    lambda x: tf.reshape(x, [num, length, *x.shape[1:]]),
+    observe(merged(states)),
+  )

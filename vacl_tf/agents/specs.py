@@ -1,0 +1,86 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The agents of the paper; TensorFlow is imported when one is made."""
+
+from typing import TYPE_CHECKING
+
+from vacl_tf import catalog
+from vacl_tf import config
+
+if TYPE_CHECKING:
+  from vacl_tf import types
+  from vacl_tf.agents import base
+
+
+def _attention(
+  roles: 'tuple[types.Role, ...]', cfg: config.AttentionConfig, seed: int
+) -> 'base.Agent':
+  from vacl_tf.agents import attention_agent
+
+  return attention_agent.AttentionAgent(roles, cfg, seed)
+
+
+def _recurrent(
+  roles: 'tuple[types.Role, ...]', cfg: config.RecurrentConfig, seed: int
+) -> 'base.Agent':
+  from vacl_tf.agents import recurrent_agent
+
+  return recurrent_agent.RecurrentAgent(roles, cfg, seed)
+
+
+def _common_needs(
+  roles: 'tuple[types.Role, ...]', cfg: config.AgentConfig
+) -> str:
+  """Returns what is missing for the actions or the observation frame."""
+  from vacl_tf.networks import distributions
+
+  for role in roles:
+    try:
+      distributions.num_outputs(role.action)
+    except ValueError as error:
+      return f'role {role.name}: {error}'
+  has_transform = any(role.egocentric is not None for role in roles)
+  if cfg.observation_frame == 'egocentric' and not has_transform:
+    return (
+      'config.agent.observation_frame=egocentric needs a transform of '
+      'observations, and the task has none; allowed: world'
+    )
+  return ''
+
+
+def _attention_needs(
+  roles: 'tuple[types.Role, ...]', cfg: config.AttentionConfig
+) -> str:
+  if cfg.num_hops > 1 and not any(role.entity_sizes for role in roles):
+    return (
+      f'config.agent.num_hops={cfg.num_hops} needs entities to attend to, and '
+      'nobody observes any; allowed: 1'
+    )
+  return _common_needs(roles, cfg)
+
+
+def _recurrent_needs(
+  roles: 'tuple[types.Role, ...]', cfg: config.RecurrentConfig
+) -> str:
+  if cfg.hidden_size % config.NUM_HEADS:
+    return (
+      f'config.agent.hidden_size={cfg.hidden_size} is divided among '
+      f'{config.NUM_HEADS} heads of attention; allowed: multiples of it'
+    )
+  if cfg.auxiliary_position_cost and all(
+    role.critic_only_position is None for role in roles
+  ):
+    return (
+      f'config.agent.auxiliary_position_cost={cfg.auxiliary_position_cost} '
+      'needs a position that only the critic observes, and there is none; '
+      'allowed: 0'
+    )
+  return _common_needs(roles, cfg)
+
+
+ATTENTION = catalog.AgentSpec(
+  make=_attention, config=config.AttentionConfig, needs=_attention_needs
+)
+RECURRENT = catalog.AgentSpec(
+  make=_recurrent, config=config.RecurrentConfig, needs=_recurrent_needs
+)
