@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Adam in one operation a variable."""
+"""Adam with one operation per variable."""
 
 from collections.abc import Sequence
 
@@ -9,10 +9,10 @@ import tensorflow as tf
 
 
 class Adam(snt.optimizers.Adam):
-  """Sonnet's, with TensorFlow's fused kernel for the arithmetic.
+  """Sonnet's Adam with TensorFlow's fused kernel.
 
-  Written out it is 37 operations a variable, a fifth of all that there were to
-  trace for a run. Gradients must be dense.
+  Sonnet's own takes 37 operations per variable, which were a fifth of all
+  operations traced for a run. Gradients must be dense.
   """
 
   def apply(
@@ -27,8 +27,8 @@ class Adam(snt.optimizers.Adam):
     self._initialize(parameters)
     step = tf.cast(self.step.assign_add(1), tf.float32)
     powers = tf.constant([self.beta1, self.beta2]) ** step
-    # The kernel adds epsilon before it corrects the second moment for its bias,
-    # Sonnet after.
+    # The kernel adds epsilon before the bias correction of the second moment,
+    # Sonnet after it.
     epsilon = self.epsilon * tf.sqrt(1.0 - powers[1])
     settings = {
       'beta1_power': powers[0],

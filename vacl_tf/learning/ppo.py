@@ -1,31 +1,30 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Proximal policy optimisation on whole roll-outs, chunk by chunk.
+"""Proximal policy optimisation on whole roll-outs, for any agent.
 
-The gradient of a minibatch is summed over chunks small enough for their
-activations to stay in the cache; the sum is exact, so the chunk size is not a
-hyper-parameter. Worlds are stored as states, and each chunk observes anew.
+Episodes are cut into segments of as many steps as the agent wants to be
+evaluated on. The gradient of a minibatch is summed over microbatches small
+enough for their activations to stay in the cache; the sum is exact, so their
+size is not a hyper-parameter. Worlds are stored as states, and each microbatch
+observes anew.
 
 An iteration may have worlds of several entity counts. Each count's share of a
 minibatch adds its sums to those of the others, and then one step is made.
 """
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
-import sonnet as snt
 import tensorflow as tf
 
 from vacl_tf import config
 from vacl_tf import randomness
 from vacl_tf import types
+from vacl_tf.agents import base
 from vacl_tf.learning import adam
-from vacl_tf.learning import chunks
 from vacl_tf.learning import losses
+from vacl_tf.learning import microbatch
 from vacl_tf.learning import value_normalizer
-
-Observe = Callable[[types.State], types.Observations]
 
 _LOSS_METRICS = ('policy_loss', 'value_loss', 'entropy', 'kl', 'clip_fraction')
 STEP_METRICS = (
@@ -35,37 +34,16 @@ STEP_METRICS = (
 )
 
 
-class Distribution(Protocol):
-  """Of actions."""
-
-  def log_prob(self, action: tf.Tensor) -> tf.Tensor:
-    """Returns the log-probabilities of actions."""
-
-  def entropy(self) -> tf.Tensor:
-    """Returns entropies, as the bonus rewards them."""
-
-
-class Network(Protocol):
-  """Policies and values of all roles; variables exist already."""
-
-  policies: Sequence[snt.Module]
-  values: Sequence[snt.Module]
-
-  def distributions(self, seen: Any) -> tuple[Distribution, ...]:
-    """Returns the distribution of actions per role."""
-
-  def value(self, seen: Any) -> tuple[tf.Tensor, ...]:
-    """Returns values per role."""
-
-
 class Samples(NamedTuple):
-  """What a gradient is taken on; leaves [rows, ...], a row a world's step."""
+  """What a gradient is taken on; leaves [N, L, ...] of N segments."""
 
   state: types.State
+  policy_memory: types.Memory  # [N, ...] before the first step of a segment.
+  value_memory: types.Memory  # [N, ...]
   action: types.Actions
   log_prob: tuple[tf.Tensor, ...]
-  acting_value: tuple[tf.Tensor, ...]  # As the network said it: normalised.
-  advantage: tuple[tf.Tensor, ...]  # Not normalised yet.
+  acting_value: tuple[tf.Tensor, ...]  # At roll-out, normalised.
+  advantage: tuple[tf.Tensor, ...]  # Not normalised.
   returns: tuple[tf.Tensor, ...]
 
 
@@ -96,25 +74,24 @@ class Total(NamedTuple):
 
 
 class Learner(tf.Module):
-  """Improves policy and value (L1 of the paper's bound).
+  """Improves policy and value (maximises L1 of the paper's bound).
 
   Pure steps that `update.Update` puts together.
 
   Attributes:
     config: its constants.
-    steps_per_row: consecutive steps that make a row of the samples.
+    segment_length: consecutive steps that make a row of the samples (L).
   """
 
-  steps_per_row = 1
-
-  def __init__(self, network: Network, cfg: config.PpoConfig) -> None:
+  def __init__(self, agent: base.Agent, cfg: config.PpoConfig) -> None:
     """Creates optimisers and their slots."""
     super().__init__(name='learner')
     self.config = cfg
-    self._network = network
+    self.segment_length = agent.segment_length
+    self._agent = agent
     self._parts = [
       tuple(variable for module in modules for variable in module.variables)
-      for modules in (network.policies, network.values)
+      for modules in (agent.policies, agent.values)
     ]
     self.learning_rate = tf.Variable(cfg.learning_rate, trainable=False)
     self.entropy_cost = tf.Variable(cfg.entropy_cost, trainable=False)
@@ -133,12 +110,12 @@ class Learner(tf.Module):
   def anneal(self, env_steps: int) -> None:
     """Sets learning rate and entropy bonus after so many environment steps.
 
-    They fall with the steps made, not with those that are left, so that a run
-    may end at any time or be prolonged.
+    The decay depends on the steps made and not on the length of the run, so
+    that a run can end at any time or be prolonged.
     """
     cfg = self.config
-    decay = max(env_steps / (cfg.annealed_after or math.inf), 1.0)
-    decay **= cfg.annealing_power
+    decay = max(env_steps / (cfg.decay_start_steps or math.inf), 1.0)
+    decay **= cfg.decay_power
     self.learning_rate.assign(cfg.learning_rate / decay)
     self.entropy_cost.assign(cfg.entropy_cost / decay)
 
@@ -147,46 +124,56 @@ class Learner(tf.Module):
     trajectory: types.Trajectory,
     size: tf.Tensor,
     block: int,
-    observe: Observe,
-    is_terminal: bool,
+    observe: base.Observe,
+    is_terminal: bool = False,
   ) -> tuple[Samples, Sums]:
     """Returns samples with advantages and returns, and their sums.
 
     Args:
       trajectory: whole episodes of B worlds.
       size: [] int32 the worlds that count, a multiple of `block`.
-      block: worlds that are looked at together.
+      block: worlds whose values are computed together.
       observe: state to observations.
-      is_terminal: whether the last step of an episode ends the world.
+      is_terminal: whether the last step ends every world; then the value of
+        the state after it is not needed.
 
     Returns:
-      Samples [T * B], the world being the faster index, and their sums over
-      the worlds that count.
+      Samples [T / L * B, L, ...], the world being the faster index, and their
+      sums over the worlds that count.
     """
-    acting = self._acting_values(trajectory.state, size, block, observe)
-    before = tf.nest.map_structure(lambda x: x[:-1], trajectory.state)
-    trajectory = trajectory._replace(state=before)
-    samples, sums = self._credited(trajectory, acting, size, is_terminal)
-    rows = trajectory.progress.shape[0] * trajectory.progress.shape[1]
-    flat = tf.nest.map_structure(
-      lambda x: tf.reshape(x, [rows, *x.shape[2:]]), samples
-    )
-    return flat, sums
+    num_agents = [x.shape[-1] for x in trajectory.log_prob]
+    start = self._agent.initial_value_memory(block, num_agents)
+    states = trajectory.state
+    if is_terminal:
+      states = _before(states)
 
-  def _credited(
+    def of_block(begin: tf.Tensor) -> tuple:
+      mine = microbatch.worlds(states, begin, block)
+      return self._agent.unroll_values(observe, mine, start)
+
+    num_worlds = trajectory.progress.shape[1]
+    values, memory = microbatch.over_worlds(of_block, num_worlds, block, size)
+    if is_terminal:
+      values, memory = tf.nest.map_structure(
+        lambda x: tf.concat([x, tf.zeros_like(x[:1])], 0), (values, memory)
+      )
+    samples, sums = self._add_advantages(trajectory, values, memory, size)
+    return self._segments(samples), sums
+
+  def _add_advantages(
     self,
     trajectory: types.Trajectory,
     acting: tuple[tf.Tensor, ...],
+    value_memory: types.Memory,
     size: tf.Tensor,
-    is_terminal: bool,
   ) -> tuple[Samples, Sums]:
     """Returns samples [T, B, ...] with advantages and returns; see `prepare`.
 
     Args:
-      trajectory: whole episodes, with the states before each step.
+      trajectory: whole episodes.
       acting: values [T + 1, B, n] per role.
+      value_memory: [T + 1, B, ...] before each step.
       size: the worlds that count.
-      is_terminal: whether the last step of an episode ends the world.
     """
     cfg = self.config
     advantages, returns, sums = [], [], []
@@ -199,47 +186,52 @@ class Learner(tf.Module):
         learned -= _total(learned, size) / _number(learned, size)
       advantages.append(
         losses.generalized_advantages(
-          learned, value, cfg.discount, cfg.trace_decay, is_terminal
+          learned, value, trajectory.discount, cfg.discount, cfg.gae_lambda
         )
       )
       returns.append(advantages[-1] + value[:-1])
       sums.append(_sums(advantages[-1], returns[-1], reward, size))
     samples = Samples(
-      state=trajectory.state,
+      state=_before(trajectory.state),
+      policy_memory=trajectory.memory,
+      value_memory=_before(value_memory),
       action=trajectory.action,
       log_prob=trajectory.log_prob,
-      acting_value=tuple(value[:-1] for value in acting),
+      acting_value=_before(acting),
       advantage=tuple(advantages),
       returns=tuple(returns),
     )
     return samples, Sums(*map(tf.stack, zip(*sums, strict=True)))
 
-  def _acting_values(
-    self, states: types.State, size: tf.Tensor, block: int, observe: Observe
-  ) -> tuple[tf.Tensor, ...]:
-    """Returns values [T + 1, B, n] per role of states [T + 1, B, ...]."""
-    roles = tuple(tf.float32 for _ in self._network.values)
+  def _segments(self, samples: Samples) -> Samples:
+    """Returns samples [T / L * B, L, ...] of samples [T, B, ...]."""
+    length = self.segment_length
 
-    @tf.autograph.experimental.do_not_convert  # It would take seconds.
-    def of_step(state: types.State) -> tuple[tf.Tensor, ...]:
-      return self._network.value(observe(state))
+    def cut(x: tf.Tensor) -> tf.Tensor:
+      steps, worlds, *rest = x.shape
+      x = tf.reshape(x, [steps // length, length, worlds, *rest])
+      x = tf.transpose(x, [0, 2, 1, *range(3, x.shape.rank)])
+      return tf.reshape(x, [-1, length, *rest])
 
-    def of_block(begin: tf.Tensor) -> tuple[tf.Tensor, ...]:
-      # Step by step: the activations of all steps at once would fill memory.
-      mine = chunks.worlds(states, begin, block)
-      return tf.map_fn(of_step, mine, fn_output_signature=roles)
+    def first(x: tf.Tensor) -> tf.Tensor:
+      return tf.reshape(x[::length], [-1, *x.shape[2:]])
 
-    num_worlds = tf.nest.flatten(states)[0].shape[1]
-    return chunks.over_worlds(of_block, num_worlds, block, size)
+    cut_samples = tf.nest.map_structure(
+      cut, samples._replace(policy_memory=(), value_memory=())
+    )
+    return cut_samples._replace(
+      policy_memory=tf.nest.map_structure(first, samples.policy_memory),
+      value_memory=tf.nest.map_structure(first, samples.value_memory),
+    )
 
   def combine(self, sums: Sums) -> tuple[Scale, types.Metrics]:
-    """Takes the sums of an iteration into account.
+    """Updates the value normaliser.
 
     Args:
-      sums: over all samples, of all entity counts.
+      sums: over all samples of all entity counts of an iteration.
 
     Returns:
-      How to normalise the advantages, and metrics.
+      The moments to normalise advantages with, and metrics.
     """
     number = tf.reduce_sum(sums.number)
     mean = tf.reduce_sum(sums.returns) / number
@@ -258,35 +250,35 @@ class Learner(tf.Module):
     order: tf.Tensor,
     num_rows: tf.Tensor,
     minibatch: tf.Tensor,
-    rows_per_chunk: int,
+    rows_per_microbatch: int,
     scale: Scale,
-    observe: Observe,
+    observe: base.Observe,
   ) -> Total:
     """Returns the sums over one minibatch's samples of one entity count.
 
     Args:
-      samples: leaves [rows, ...].
-      order: int32 [rows], those that count first.
+      samples: leaves [N, L, ...].
+      order: int32 [N], those that count first.
       num_rows: [] int32 how many rows count.
       minibatch: [] int32 which of the config's num_minibatches.
-      rows_per_chunk: a divisor of any minibatch.
+      rows_per_microbatch: a divisor of any minibatch.
       scale: of the advantages.
       observe: state to observations.
     """
     variables = [variable for part in self._parts for variable in part]
     num_agents = sum(x.shape[-1] for x in samples.log_prob)
     rows = num_rows // self.config.num_minibatches
-    within = tf.range(rows_per_chunk)
-    number = rows_per_chunk * self.steps_per_row * num_agents
+    within = tf.range(rows_per_microbatch)
+    number = rows_per_microbatch * self.segment_length * num_agents
     number = tf.constant(float(number))
 
     def accumulate(k: tf.Tensor, total: Total) -> Total:
-      # Gathered: of a slice XLA wants to know the place when it compiles.
-      place = minibatch * rows + k * rows_per_chunk + within
+      # Not a slice: XLA needs its start at compile time.
+      place = minibatch * rows + k * rows_per_microbatch + within
       chosen = tf.gather(order, place)
-      chunk = tf.nest.map_structure(lambda x: tf.gather(x, chosen), samples)
+      mine = tf.nest.map_structure(lambda x: tf.gather(x, chosen), samples)
       with tf.GradientTape() as tape:
-        loss, metrics = self._loss(chunk, scale, observe)
+        loss, metrics = self._loss(mine, scale, observe)
         loss *= number
       found = Total(tape.gradient(loss, variables), number * metrics, number)
       return tf.nest.map_structure(tf.add, total, found)
@@ -296,7 +288,7 @@ class Learner(tf.Module):
       tf.zeros([len(_LOSS_METRICS)]),
       tf.constant(0.0),
     )
-    return chunks.repeat(rows // rows_per_chunk, accumulate, nothing)
+    return microbatch.repeat(rows // rows_per_microbatch, accumulate, nothing)
 
   def apply(self, total: Total) -> tf.Tensor:
     """Makes one step on the mean gradient.
@@ -319,27 +311,30 @@ class Learner(tf.Module):
       optimizer.apply(mine, part)
     return tf.concat([total.metrics / total.number, tf.stack(norms)], 0)
 
-  def _reconsider(
-    self, observations: Any
-  ) -> tuple[tuple[Distribution, ...], tf.Tensor]:
-    """Returns the distributions of actions per role, and a loss to add."""
-    return self._network.distributions(observations), tf.constant(0.0)
-
   def _loss(
-    self, samples: Samples, scale: Scale, observe: Observe
+    self, samples: Samples, scale: Scale, observe: base.Observe
   ) -> tuple[tf.Tensor, tf.Tensor]:
     """Returns the mean loss, summed over roles, and mean _LOSS_METRICS."""
     cfg = self.config
-    observations = observe(samples.state)
-    distributions, total = self._reconsider(observations)
-    values = self._network.value(observations)
+    distributions, values, total = self._agent.evaluate(
+      types.Sequence(
+        base.observe_sequence(observe, samples.state),
+        samples.policy_memory,
+        samples.value_memory,
+      )
+    )
+    samples = base.merged(
+      samples._replace(state=(), policy_memory=(), value_memory=())
+    )
     metrics = tf.zeros([len(_LOSS_METRICS)])
     for role, distribution in enumerate(distributions):
       log_ratio = (
         distribution.log_prob(samples.action[role]) - samples.log_prob[role]
       )
       ratio = tf.exp(log_ratio)
-      deviation = tf.maximum(scale.deviation[role], cfg.least_deviation) + 1e-5
+      deviation = (
+        tf.maximum(scale.deviation[role], cfg.advantage_std_floor) + 1e-5
+      )
       advantage = (samples.advantage[role] - scale.mean[role]) / deviation
       policy_loss = losses.clipped_policy_loss(ratio, advantage, cfg.clip)
       value_loss = losses.clipped_value_loss(
@@ -363,10 +358,15 @@ class Learner(tf.Module):
     return total, metrics / len(distributions)
 
 
+def _before(tree: types.State) -> types.State:
+  """Returns leaves [T, ...] of [T + 1, ...]."""
+  return tf.nest.map_structure(lambda x: x[:-1], tree)
+
+
 def order(
   seed: types.Seed, num_steps: int, num_worlds: int, size: tf.Tensor
 ) -> tf.Tensor:
-  """Returns the rows [T * B] of worlds below `size` in random order first."""
+  """Returns int32 [T * B]: rows of the first `size` worlds, shuffled, first."""
   rows = tf.range(num_steps * num_worlds)
   score = randomness.uniform(seed, [num_steps * num_worlds])
   return tf.argsort(tf.where(rows % num_worlds < size, score, 2.0))

@@ -13,9 +13,9 @@ from absl.testing import parameterized
 from vacl_tf import config
 from vacl_tf import randomness
 from vacl_tf import types
+from vacl_tf.agents import attention_agent
 from vacl_tf.learning import ppo
 from vacl_tf.learning import update
-from vacl_tf.networks import policy_value
 from vacl_tf.testing import fakes
 
 _STEPS, _TASKS = 4, 6
@@ -26,15 +26,20 @@ _PLAIN = config.PpoConfig(
 )
 
 
-def _network(seed=0) -> policy_value.PolicyValue:
-  cfg = config.NetworkConfig(hidden_size=8)
-  network = policy_value.PolicyValue(_ENV.roles, cfg, seed)
+def _agent(seed=0) -> attention_agent.AttentionAgent:
+  cfg = config.AttentionConfig(hidden_size=8)
+  agent = attention_agent.AttentionAgent(_ENV.roles, cfg, seed)
   # As it is initialised, the policy is all but uniform everywhere.
-  network.policies[0].logits.w.assign(100.0 * network.policies[0].logits.w)
-  return network
+  agent.policies[0].logits.w.assign(100.0 * agent.policies[0].logits.w)
+  return agent
 
 
-def _trajectory(network) -> types.Trajectory:
+def _logits(agent, state) -> tf.Tensor:
+  [observation] = _ENV.observe(state)
+  return agent.policies[0](observation)
+
+
+def _trajectory(agent) -> types.Trajectory:
   """Random actions, rewards, and log-probabilities a little off."""
   rng = np.random.default_rng(1)
   phi = _ENV.task_space.sample_uniform(_TASKS, randomness.root(2))
@@ -42,19 +47,29 @@ def _trajectory(network) -> types.Trajectory:
   action = tf.constant(action, tf.int32)
   log_prob = []
   for t in range(_STEPS):
-    [logits] = network.logits(_ENV.observe(states[-1]))
+    logits = _logits(agent, states[-1])
     chosen = tf.gather(tf.math.log_softmax(logits), action[t], batch_dims=2)
     log_prob.append(chosen + rng.normal(0.0, 0.2, [_TASKS, 2]))
     states.append(_ENV.step(states[-1], (action[t],)))
   reward = tf.constant(rng.normal(size=[_STEPS, _TASKS, 2]), tf.float32)
   return types.Trajectory(
     state=tf.nest.map_structure(lambda *x: tf.stack(x), *states),
+    memory=(),
     action=(action,),
     log_prob=(tf.stack(log_prob),),
     reward=(reward,),
     bonus=(tf.zeros_like(reward),),
     progress=tf.zeros([_STEPS, _TASKS]),
+    discount=tf.ones([_STEPS, _TASKS]),
   )
+
+
+def _with_ends(trajectory, is_terminal) -> types.Trajectory:
+  """Returns the trajectory with worlds that end with the last step, or not."""
+  discount = tf.ones_like(trajectory.progress)
+  if is_terminal:
+    discount = tf.concat([discount[1:], tf.zeros_like(discount[:1])], 0)
+  return trajectory._replace(discount=discount)
 
 
 def _flat(trajectory) -> types.State:
@@ -63,19 +78,20 @@ def _flat(trajectory) -> types.State:
   )
 
 
-def _literal_gradients(network, trajectory, cfg) -> list[tf.Tensor]:
-  """Of the loss of section 4, for the whole trajectory at once."""
+def _literal_gradients(agent, trajectory, cfg) -> list[tf.Tensor]:
+  """Returns the gradients of the loss on the whole trajectory at once."""
   value = np.stack(
     [
-      network.value(_ENV.observe(fakes.LineState(*state)))[0]
+      agent.value(_ENV.observe(fakes.LineState(*state)))[0]
       for state in zip(*trajectory.state, strict=True)
     ]
   )
   reward = trajectory.reward[0].numpy()
   advantage, later = np.zeros_like(reward), 0.0
   for t in reversed(range(_STEPS)):
-    error = reward[t] + cfg.discount * value[t + 1] - value[t]
-    later = error + cfg.discount * cfg.trace_decay * later
+    gamma = cfg.discount * trajectory.discount[t, :, None].numpy()
+    error = reward[t] + gamma * value[t + 1] - value[t]
+    later = error + gamma * cfg.gae_lambda * later
     advantage[t] = later
   target = advantage + value[:-1]
   advantage = (advantage - np.mean(advantage)) / (np.std(advantage) + 1e-5)
@@ -84,9 +100,8 @@ def _literal_gradients(network, trajectory, cfg) -> list[tf.Tensor]:
     for x in (advantage, target, trajectory.action[0], trajectory.log_prob[0])
   )
   with tf.GradientTape() as tape:
-    observations = _ENV.observe(_flat(trajectory))
-    [logits] = network.logits(observations)
-    [value] = network.value(observations)
+    logits = _logits(agent, _flat(trajectory))
+    [value] = agent.value(_ENV.observe(_flat(trajectory)))
     log_probs = tf.math.log_softmax(logits)
     log_prob = tf.reduce_sum(tf.one_hot(action, 3) * log_probs, -1)
     ratio = tf.exp(log_prob - acting_log_prob)
@@ -97,33 +112,32 @@ def _literal_gradients(network, trajectory, cfg) -> list[tf.Tensor]:
     loss = tf.reduce_mean(
       cfg.value_cost * error - gain - cfg.entropy_cost * entropy
     )
-  variables = [*network.policies[0].variables, *network.values[0].variables]
+  variables = [*agent.policies[0].variables, *agent.values[0].variables]
   return tape.gradient(loss, variables)
 
 
-def _update(learner, trajectory, is_terminal=False, sizes=(_TASKS,)):
+def _update(learner, trajectory, sizes=(_TASKS,)):
   """Updates on as many copies of the trajectory as there are sizes."""
-  env = fakes.LineWorld(_STEPS)
-  env.is_terminal = is_terminal
-  improve = update.Update(learner, [env] * len(sizes), math.gcd(*sizes, _TASKS))
-  experiences = {
-    count: update.Experience(trajectory, tf.constant(size))
+  worlds = [_ENV] * len(sizes)
+  improve = update.Update(learner, worlds, math.gcd(*sizes, _TASKS))
+  batches = {
+    count: update.RolloutBatch(trajectory, tf.constant(size))
     for count, size in enumerate(sizes)
   }
-  return improve(experiences, _SEED)
+  return improve(batches, _SEED)
 
 
 def _learn(
   trajectory=None,
-  network=None,
+  agent=None,
   is_terminal=False,
   sizes=(_TASKS,),
   **changes,
 ):
-  """Returns network, gradients of each step, metrics and learner."""
-  network = network or _network()
-  trajectory = trajectory or _trajectory(network)
-  learner = ppo.Learner(network, dataclasses.replace(_PLAIN, **changes))
+  """Returns agent, gradients of each step, metrics and learner."""
+  agent = agent or _agent()
+  trajectory = _with_ends(trajectory or _trajectory(agent), is_terminal)
+  learner = ppo.Learner(agent, dataclasses.replace(_PLAIN, **changes))
   parts = []
   for optimizer in learner.optimizers:
     apply = optimizer.apply
@@ -133,9 +147,9 @@ def _learn(
       apply(gradients, variables)
 
     optimizer.apply = note
-  metrics = _update(learner, trajectory, is_terminal, sizes)
+  metrics, _ = _update(learner, trajectory, sizes)
   seen = [x + y for x, y in zip(parts[::2], parts[1::2], strict=True)]
-  return network, seen, metrics, learner
+  return agent, seen, metrics, learner
 
 
 @functools.cache
@@ -153,18 +167,18 @@ class _Case(parameterized.TestCase, tf.test.TestCase):
 
 class UpdateTest(_Case):
   def test_gradient_equals_the_literal_one(self):
-    network = _network()
-    trajectory = _trajectory(network)
-    literal = _literal_gradients(network, trajectory, _PLAIN)
-    _, [found], metrics, _ = _learn(trajectory, network)
+    agent = _agent()
+    trajectory = _trajectory(agent)
+    literal = _literal_gradients(agent, trajectory, _PLAIN)
+    _, [found], metrics, _ = _learn(trajectory, agent)
     self.assertSameGradients(found, literal)
     self.assertGreater(metrics['clip_fraction'], 0.1)
 
-  def test_chunk_size_does_not_change_the_step(self):
-    network, whole, _, _ = _learn(num_minibatches=2)
-    chunked = _learn(num_minibatches=2, chunk_vectors=32)
-    self.assertSameGradients(chunked[1][0], whole[0])
-    for x, y in zip(network.variables, chunked[0].variables, strict=True):
+  def test_microbatches_add_up_to_the_whole(self):
+    agent, whole, _, _ = _learn(num_minibatches=2)
+    portions = _learn(num_minibatches=2, microbatch_vectors=32)
+    self.assertSameGradients(portions[1][0], whole[0])
+    for x, y in zip(agent.variables, portions[0].variables, strict=True):
       self.assertAllClose(x, y, 1e-5, 1e-5)
 
   def test_a_pass_uses_every_sample_once(self):
@@ -187,9 +201,9 @@ class UpdateTest(_Case):
     self, steps, power, divisor
   ):
     cfg = dataclasses.replace(
-      _PLAIN, annealed_after=steps, annealing_power=power
+      _PLAIN, decay_start_steps=steps, decay_power=power
     )
-    learner = ppo.Learner(_network(), cfg)
+    learner = ppo.Learner(_agent(), cfg)
     for env_steps, by in ((300, divisor), (0, 1.0)):
       learner.anneal(env_steps)
       self.assertAllClose(learner.learning_rate, cfg.learning_rate / by)
@@ -216,39 +230,39 @@ class UpdateTest(_Case):
     self.assertAllClose(total, tf.linalg.global_norm(whole), 1e-4)
 
   def test_bonus_is_reward(self):
-    network = _network()
-    first = _trajectory(network)
+    agent = _agent()
+    first = _trajectory(agent)
     moved = first._replace(reward=first.bonus, bonus=first.reward)
-    expected = _literal_gradients(network, first, _PLAIN)
-    _, [found], metrics, _ = _learn(moved, network)
+    expected = _literal_gradients(agent, first, _PLAIN)
+    _, [found], metrics, _ = _learn(moved, agent)
     self.assertSameGradients(found, expected)
     self.assertAllClose(metrics['reward_mean'], 0.0)
 
   def test_centred_rewards_tell_no_shift(self):
-    network = _network()
-    trajectory = _trajectory(network)
+    agent = _agent()
+    trajectory = _trajectory(agent)
     higher = trajectory._replace(reward=(5.0 + trajectory.reward[0],))
     found = [
-      _learn(x, _network(), sizes=(4,), center_rewards=True)
+      _learn(x, _agent(), sizes=(4,), center_rewards=True)
       for x in (trajectory, higher)
     ]
     self.assertSameGradients(found[1][1][0], found[0][1][0])
     # The worlds that count have a mean of 0 then; all that is told is not.
     means = [float(metrics['reward_mean']) for _, _, metrics, _ in found]
     self.assertAllClose(means[1] - means[0], 5.0, 1e-4)
-    _, [plain], _, _ = _learn(higher, _network(), sizes=(4,))
+    _, [plain], _, _ = _learn(higher, _agent(), sizes=(4,))
     self.assertNotAllClose(plain[-1], found[1][1][0][-1], 1e-2)
 
   def test_centred_rewards_have_the_mean_0(self):
-    network = _network()
+    agent = _agent()
     _, _, metrics, _ = _learn(
-      _trajectory(network),
-      network,
+      _trajectory(agent),
+      agent,
       is_terminal=True,
       sizes=(4,),
       center_rewards=True,
       discount=0.0,
-      trace_decay=0.0,
+      gae_lambda=0.0,
     )
     self.assertAllClose(metrics['return_mean'], 0.0, atol=1e-6)
 
@@ -256,10 +270,10 @@ class UpdateTest(_Case):
     alone = {'entropy_cost': 0.0, 'value_cost': 0.0}
     _, [plain], _, _ = _learn(**alone)
     gradients = [
-      _learn(least_deviation=least, **alone)[1][0]
+      _learn(advantage_std_floor=least, **alone)[1][0]
       for least in (1e-6, 100.0, 200.0)
     ]
-    policy = slice(0, len(_network().policies[0].variables))
+    policy = slice(0, len(_agent().policies[0].variables))
     self.assertSameGradients(gradients[0][policy], plain[policy])
     for x, y in zip(gradients[1][policy], gradients[2][policy], strict=True):
       self.assertAllClose(x, 2.0 * y, 1e-3, 1e-7)
@@ -268,42 +282,55 @@ class UpdateTest(_Case):
 
   @parameterized.parameters(True, False)
   def test_last_state_bootstraps_unless_terminal(self, is_terminal):
-    network = _network()
-    trajectory = _trajectory(network)
+    agent = _agent()
+    trajectory = _trajectory(agent)
     last = tf.nest.map_structure(lambda x: x[-1], trajectory.state)
-    value = np.mean(network.value(_ENV.observe(last))[0])
+    value = np.mean(agent.value(_ENV.observe(last))[0])
     metrics = _learn(
-      trajectory, network, is_terminal, trace_decay=1.0, discount=1.0
+      trajectory, agent, is_terminal, gae_lambda=1.0, discount=1.0
     )[2]
     to_go = np.cumsum(trajectory.reward[0].numpy()[::-1], 0)
     expected = np.mean(to_go) + (0.0 if is_terminal else value)
     self.assertGreater(abs(value), 0.01)
     self.assertAllClose(metrics['return_mean'], expected, 1e-4, 1e-5)
 
+  def test_an_end_in_the_middle_cuts_the_returns(self):
+    agent = _agent()
+    trajectory = _trajectory(agent)
+    discount = np.ones([_STEPS, _TASKS], np.float32)
+    discount[1, ::2] = 0.0
+    trajectory = trajectory._replace(discount=tf.constant(discount))
+    literal = _literal_gradients(agent, trajectory, _PLAIN)
+    learner = ppo.Learner(agent, _PLAIN)
+    _update(learner, trajectory)
+    # After one step the first moment is a tenth of the gradient.
+    moments = [10.0 * m for x in learner.optimizers for m in x.m]
+    self.assertSameGradients(moments, literal)
+
   def test_rewarded_actions_become_likelier(self):
     # Fails if the sign of the advantage is flipped.
-    network = _network()
-    trajectory = _trajectory(network)
+    agent = _agent()
+    trajectory = _trajectory(agent)
     is_right = tf.cast(trajectory.action[0] == 2, tf.float32)
     trajectory = trajectory._replace(reward=(is_right,))
 
     def likelihood():
-      [logits] = network.logits(_ENV.observe(_flat(trajectory)))
+      logits = _logits(agent, _flat(trajectory))
       return np.mean(tf.nn.softmax(logits)[..., 2])
 
     before = likelihood()
-    _learn(trajectory, network, discount=0.0, num_epochs=5)
+    _learn(trajectory, agent, discount=0.0, num_epochs=5)
     self.assertGreater(likelihood(), before + 0.005)
 
   @parameterized.parameters(True, False)
   def test_value_moves_to_its_targets(self, is_normalized):
     # Fails if the value is always 0.
-    network = _network()
-    trajectory = _trajectory(network)
+    agent = _agent()
+    trajectory = _trajectory(agent)
     reward = 1.0 + tf.cast(trajectory.state.landmark[:-1] > 0.0, tf.float32)
     trajectory = trajectory._replace(reward=(reward,))
     learner = ppo.Learner(
-      network,
+      agent,
       dataclasses.replace(
         _PLAIN,
         discount=0.0,
@@ -316,7 +343,7 @@ class UpdateTest(_Case):
     target = tf.reshape(reward, [-1, 2])
 
     def error():
-      [value] = network.value(_ENV.observe(_flat(trajectory)))
+      [value] = agent.value(_ENV.observe(_flat(trajectory)))
       value = learner.normalizer.denormalize(value)
       return float(np.mean((value - target) ** 2))
 
@@ -329,11 +356,11 @@ class CountsTest(_Case):
   """Worlds of several entity counts in one update."""
 
   def test_worlds_beyond_the_size_do_not_count(self):
-    network = _network()
-    trajectory = _trajectory(network)
+    agent = _agent()
+    trajectory = _trajectory(agent)
     few = tf.nest.map_structure(lambda x: x[:, :4], trajectory)
-    _, [found], metrics, _ = _learn(trajectory, network, sizes=(4,))
-    _, [want], few_metrics, _ = _learn(few, _network(), sizes=(4,))
+    _, [found], metrics, _ = _learn(trajectory, agent, sizes=(4,))
+    _, [want], few_metrics, _ = _learn(few, _agent(), sizes=(4,))
     self.assertSameGradients(found, want)
     self.assertAllClose(metrics, few_metrics, 1e-4)
 
@@ -344,18 +371,18 @@ class CountsTest(_Case):
     self.assertAllClose(metrics, both_metrics, 1e-4, 1e-6)
 
   def test_counts_weigh_by_their_agent_samples(self):
-    network = _network()
-    trajectory = _trajectory(network)
-    literal = _literal_gradients(network, trajectory, _PLAIN)
+    agent = _agent()
+    trajectory = _trajectory(agent)
+    literal = _literal_gradients(agent, trajectory, _PLAIN)
     halves = [
       tf.nest.map_structure(lambda x, s=s: x[:, s], trajectory)
       for s in (slice(0, 2), slice(2, 6))
     ]
-    learner = ppo.Learner(network, _PLAIN)
+    learner = ppo.Learner(agent, _PLAIN)
     improve = update.Update(learner, [_ENV, _ENV], 2)
     improve(
       {
-        index: update.Experience(half, tf.constant(half.progress.shape[1]))
+        index: update.RolloutBatch(half, tf.constant(half.progress.shape[1]))
         for index, half in enumerate(halves)
       },
       _SEED,
@@ -363,15 +390,6 @@ class CountsTest(_Case):
     # After one step the first moment is a tenth of the gradient.
     moments = [10.0 * m for x in learner.optimizers for m in x.m]
     self.assertSameGradients(moments, literal)
-
-
-class OrderTest(parameterized.TestCase, tf.test.TestCase):
-  @parameterized.parameters(1, 3, 5)
-  def test_rows_that_count_come_first_each_once(self, size):
-    order = ppo.order(_SEED, 4, 5, tf.constant(size)).numpy()
-    self.assertAllEqual(np.sort(order), np.arange(20))
-    self.assertAllEqual(order[: 4 * size] % 5 < size, np.ones(4 * size, bool))
-    self.assertNotAllEqual(order[: 4 * size], np.sort(order[: 4 * size]))
 
 
 if __name__ == '__main__':

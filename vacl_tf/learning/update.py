@@ -14,68 +14,70 @@ import tensorflow as tf
 
 from vacl_tf import randomness
 from vacl_tf import types
-from vacl_tf.learning import chunks
+from vacl_tf.learning import microbatch
 from vacl_tf.learning import ppo
 
 Compiled = Callable[[Callable], Callable]
 
 
 class World(Protocol):
-  """What an update must know of the worlds of one entity count."""
+  """What an update uses of the worlds of one entity count."""
 
   horizon: int
   is_terminal: bool
-  num_vectors: int  # That all agents of a world look at in a step.
+  num_vectors: int  # Entity vectors that all agents observe in a step.
 
   def observe(self, state: types.State) -> types.Observations:
-    """Returns what the agents see."""
+    """Returns the observations of all agents."""
 
 
-class Experience(NamedTuple):
-  """What was lived through with one entity count."""
+class RolloutBatch(NamedTuple):
+  """Roll-outs of one entity count."""
 
   trajectory: types.Trajectory  # Of B worlds.
   size: tf.Tensor  # [] int32 how many of them count.
 
 
 class _Programs:
-  """What is worked out for the worlds of one entity count."""
+  """The steps of an update for the worlds of one entity count."""
 
   def __init__(
     self,
     learner: ppo.Learner,
     world: World,
-    quantum: int,
+    world_multiple: int,
     compiled: Compiled,
   ) -> None:
     self._learner = learner
     self._world = world
-    self._block = self._at_once(quantum)
-    rows = quantum * world.horizon // learner.steps_per_row
-    self._rows_per_chunk = self._at_once(rows // learner.config.num_minibatches)
+    self._block = self._at_once(world_multiple)
+    rows = world_multiple * world.horizon // learner.segment_length
+    self._rows_per_microbatch = self._at_once(
+      rows // learner.config.num_minibatches
+    )
     self.prepare = compiled(self._prepare)
     self.order = compiled(self._order)
     self.gradient = compiled(self._gradient)
 
   def _at_once(self, rows: int) -> int:
-    """Returns how many of `rows` samples to work on together."""
-    num_vectors = self._world.num_vectors * self._learner.steps_per_row
-    most = self._learner.config.chunk_vectors // num_vectors
-    return chunks.largest_divisor(rows, most)
+    """Returns how many of `rows` samples to process together."""
+    num_vectors = self._world.num_vectors * self._learner.segment_length
+    most = self._learner.config.microbatch_vectors // num_vectors
+    return microbatch.largest_divisor(rows, most)
 
-  def _prepare(self, experience: Experience) -> tuple[ppo.Samples, ppo.Sums]:
+  def _prepare(self, batch: RolloutBatch) -> tuple[ppo.Samples, ppo.Sums]:
     return self._learner.prepare(
-      *experience, self._block, self._world.observe, self._world.is_terminal
+      *batch, self._block, self._world.observe, self._world.is_terminal
     )
 
   def _order(
-    self, experience: Experience, seed: types.Seed
+    self, batch: RolloutBatch, seed: types.Seed
   ) -> tuple[tf.Tensor, tf.Tensor]:
     """Returns the order of rows, and how many of them count."""
-    steps, worlds = experience.trajectory.progress.shape
-    rows = steps // self._learner.steps_per_row  # Of a world.
-    order = ppo.order(seed, rows, worlds, experience.size)
-    return order, rows * experience.size
+    steps, worlds = batch.trajectory.progress.shape
+    rows = steps // self._learner.segment_length  # Of a world.
+    order = ppo.order(seed, rows, worlds, batch.size)
+    return order, rows * batch.size
 
   def _gradient(
     self,
@@ -88,20 +90,20 @@ class _Programs:
       samples,
       *order,
       minibatch,
-      self._rows_per_chunk,
+      self._rows_per_microbatch,
       scale,
       self._world.observe,
     )
 
 
 class Update:
-  """The passes over an iteration's experience."""
+  """The passes over the roll-outs of an iteration."""
 
   def __init__(
     self,
     learner: ppo.Learner,
     worlds: Sequence[World],
-    quantum: int,
+    world_multiple: int,
     compiled: Compiled = lambda function: function,
   ) -> None:
     """Makes the programs.
@@ -109,51 +111,53 @@ class Update:
     Args:
       learner: whose policy and value to improve.
       worlds: one for each entity count.
-      quantum: each number of worlds that counts is a multiple of it.
+      world_multiple: each number of worlds that counts is a multiple of it.
       compiled: compiles a function.
     """
     self._config = learner.config
     self.counts = [
-      _Programs(learner, world, quantum, compiled) for world in worlds
+      _Programs(learner, world, world_multiple, compiled) for world in worlds
     ]
     self.combine = compiled(learner.combine)
     self.apply = compiled(learner.apply)
 
   def __call__(
-    self, experiences: dict[int, Experience], seed: types.Seed
-  ) -> types.Metrics:
+    self, batches: dict[int, RolloutBatch], seed: types.Seed
+  ) -> tuple[types.Metrics, dict[int, ppo.Samples]]:
     """Makes num_epochs passes over whole episodes.
 
     Args:
-      experiences: by number of the entity count, of `worlds`.
+      batches: by index of the entity count, of `worlds`.
       seed: of the order of samples.
 
     Returns:
-      Means over all steps of the losses and of what tells their health.
+      Means over all steps of the losses and of diagnostics, and the samples
+      with the advantages that were learned from.
     """
     samples, sums = {}, []
-    for count, experience in experiences.items():
-      samples[count], found = self.counts[count].prepare(experience)
+    for index, batch in batches.items():
+      samples[index], found = self.counts[index].prepare(batch)
       sums.append(found)
     scale, metrics = self.combine(_added(sums))
     steps = []
     for epoch in range(self._config.num_epochs):
       orders = {
-        count: self.counts[count].order(
-          experience, randomness.fold(seed, epoch, count)
+        index: self.counts[index].order(
+          batch, randomness.fold(seed, epoch, index)
         )
-        for count, experience in experiences.items()
+        for index, batch in batches.items()
       }
       for minibatch in range(self._config.num_minibatches):
         totals = [
-          self.counts[count].gradient(
-            samples[count], orders[count], tf.constant(minibatch), scale
+          self.counts[index].gradient(
+            samples[index], orders[index], tf.constant(minibatch), scale
           )
-          for count in experiences
+          for index in batches
         ]
         steps.append(self.apply(_added(totals)))
     means = tf.unstack(tf.reduce_mean(tf.stack(steps), 0))
-    return metrics | dict(zip(ppo.STEP_METRICS, means, strict=True))
+    metrics |= dict(zip(ppo.STEP_METRICS, means, strict=True))
+    return metrics, samples
 
 
 def _added(trees: list) -> Any:

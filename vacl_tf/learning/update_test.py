@@ -1,17 +1,19 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""XLA compiles each program of an update once, whatever it is given."""
+"""Samples and their order, and that XLA compiles each program once."""
 
 from collections.abc import Iterator
 
+import numpy as np
 import tensorflow as tf
+from absl.testing import parameterized
 
 from vacl_tf import config
 from vacl_tf import randomness
 from vacl_tf import types
+from vacl_tf.agents import attention_agent
 from vacl_tf.learning import ppo
 from vacl_tf.learning import update
-from vacl_tf.networks import policy_value
 from vacl_tf.testing import compilations
 from vacl_tf.testing import fakes
 
@@ -27,29 +29,50 @@ def _trajectory():
   zeros = tf.zeros([_STEPS, _WORLDS, fakes.NUM_AGENTS])
   return types.Trajectory(
     state=tf.nest.map_structure(lambda x: tf.stack([x] * (_STEPS + 1)), state),
+    memory=(),
     action=(tf.cast(zeros, tf.int32),),
     log_prob=(zeros,),
     reward=(zeros,),
     bonus=(zeros,),
     progress=zeros[..., 0],
+    discount=tf.ones([_STEPS, _WORLDS]),
   )
+
+
+def _learner() -> ppo.Learner:
+  agent = attention_agent.AttentionAgent(
+    _ENV.roles, config.AttentionConfig(hidden_size=4), 0
+  )
+  cfg = config.PpoConfig(num_minibatches=3, microbatch_vectors=8)
+  return ppo.Learner(agent, cfg)
 
 
 def _learn() -> Iterator[None]:
-  network = policy_value.PolicyValue(
-    _ENV.roles, config.NetworkConfig(hidden_size=4), 0
-  )
-  cfg = config.PpoConfig(num_minibatches=3, chunk_vectors=8)
   improve = update.Update(
-    ppo.Learner(network, cfg),
+    _learner(),
     [_ENV],
     1,
     lambda f: tf.function(f, jit_compile=True, autograph=False),
   )
   for seed, size in enumerate(_SIZES):
-    experience = update.Experience(_trajectory(), tf.constant(size))
-    improve({0: experience}, randomness.root(seed))
+    batch = update.RolloutBatch(_trajectory(), tf.constant(size))
+    improve({0: batch}, randomness.root(seed))
     yield
+
+
+class SamplesTest(tf.test.TestCase):
+  def test_those_that_were_learned_from_are_returned(self):
+    learner, trajectory = _learner(), _trajectory()
+    size = tf.constant(_WORLDS)
+    expected, _ = learner.prepare(trajectory, size, _WORLDS, _ENV.observe)
+    batch = update.RolloutBatch(trajectory, size)
+    improve = update.Update(learner, [_ENV], _WORLDS)
+    _, samples = improve({0: batch}, randomness.root(0))
+    self.assertEqual(list(samples), [0])
+    for x, y in zip(
+      tf.nest.flatten(samples[0]), tf.nest.flatten(expected), strict=True
+    ):
+      self.assertAllClose(x, y, 1e-6, 1e-6)
 
 
 class CompilationTest(tf.test.TestCase):
@@ -58,6 +81,15 @@ class CompilationTest(tf.test.TestCase):
     self.assertLen(counts, len(_SIZES))
     self.assertGreaterEqual(counts[0], 5)
     self.assertEqual(set(counts), {counts[0]})
+
+
+class OrderTest(parameterized.TestCase, tf.test.TestCase):
+  @parameterized.parameters(1, 3, 5)
+  def test_rows_that_count_come_first_each_once(self, size):
+    order = ppo.order(randomness.root(3), 4, 5, tf.constant(size)).numpy()
+    self.assertAllEqual(np.sort(order), np.arange(20))
+    self.assertAllEqual(order[: 4 * size] % 5 < size, np.ones(4 * size, bool))
+    self.assertNotAllEqual(order[: 4 * size], np.sort(order[: 4 * size]))
 
 
 if __name__ == '__main__':

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Running moments of the returns, so that the value learns numbers near 1."""
+"""Value normalisation by running moments of the returns."""
 
 import tensorflow as tf
 
@@ -8,7 +8,7 @@ _MIN_VARIANCE = 1e-2  # As in the released code's normaliser.
 
 
 class ValueNormalizer(tf.Module):
-  """Exponentially decayed mean and mean square, corrected for the start."""
+  """Exponential moving mean and mean square, with bias correction."""
 
   def __init__(self, decay: float, is_active: bool) -> None:
     """Initialises the moments; an inactive normaliser is the identity."""
@@ -20,7 +20,7 @@ class ValueNormalizer(tf.Module):
     self._weight = tf.Variable(0.0, trainable=False, name='weight')
 
   def update(self, mean: tf.Tensor, square: tf.Tensor) -> None:
-    """Takes mean and mean square of an iteration's returns into account."""
+    """Updates the moments with those of an iteration's returns."""
     rate = 1.0 - self._decay
     self._mean.assign_add(rate * (mean - self._mean))
     self._square.assign_add(rate * (square - self._square))
@@ -37,11 +37,11 @@ class ValueNormalizer(tf.Module):
     return mean, tf.sqrt(tf.where(has_seen, variance, 1.0))
 
   def normalize(self, returns: tf.Tensor) -> tf.Tensor:
-    """Returns what the network should say for these returns."""
+    """Returns normalised returns, the targets of the value network."""
     mean, deviation = self._moments()
     return (returns - mean) / deviation
 
   def denormalize(self, value: tf.Tensor) -> tf.Tensor:
-    """Returns the returns that this output of the network means."""
+    """Returns the returns that the value network predicts."""
     mean, deviation = self._moments()
     return value * deviation + mean

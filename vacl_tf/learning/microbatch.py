@@ -1,10 +1,10 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Work in portions that fit the cache, and of which some may be left out.
+"""Loops over microbatches that fit the cache, in a dynamic number.
 
-What is worked out for all worlds at once leaves the cache and, with many
-agents, fills memory. In portions it needs neither, and since the number of
-portions is data, a batch may be filled to any extent by one compiled program.
+Activations of all worlds at once would exceed the cache and, with many agents,
+the memory. The number of microbatches is a tensor, so that one compiled program
+processes any number of worlds.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from vacl_tf import tracing
 
-Loop = Any  # What a loop carries from one turn to the next.
+Loop = Any  # What a loop carries from one iteration to the next.
 Nest = Any  # A structure of tensors.
 
 
@@ -40,18 +40,18 @@ def over_worlds(
   block: int,
   size: int | tf.Tensor,
 ) -> Nest:
-  """Returns what `function` finds for all worlds, a block at a time.
+  """Returns the results of `function` for all worlds, block by block.
 
   Args:
-    function: takes the first world of a block; returns a structure of tensors
-      [T, block, ...], T being each one's own.
+    function: takes the index of the first world of a block and returns a
+      structure of tensors [T, block, ...]; T may differ between them.
     num_worlds: of the result (B), a multiple of `block`.
-    block: worlds at a time.
-    size: only so many worlds are wanted, a multiple of `block`.
+    block: worlds in a call.
+    size: number of worlds to process, a multiple of `block`.
 
   Returns:
-    The structure with tensors [T, B, ...], zero for worlds not wanted,
-    unless a single block has them all.
+    The structure with tensors [T, B, ...]. Worlds from `size` on are 0, unless
+    a single block holds all worlds.
   """
   if num_worlds == block:
     return function(tf.constant(0))

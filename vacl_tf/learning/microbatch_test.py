@@ -8,16 +8,16 @@ import numpy as np
 import tensorflow as tf
 from absl.testing import parameterized
 
-from vacl_tf.learning import chunks
+from vacl_tf.learning import microbatch
 from vacl_tf.testing import compilations
 
-_MODULE = 'vacl_tf.learning.chunks_test'
+_MODULE = 'vacl_tf.learning.microbatch_test'
 _SIZES = (2, 6, 0, 4)
 
 
 def _fill() -> Iterator[None]:
   run = tf.function(
-    lambda size: chunks.over_worlds(
+    lambda size: microbatch.over_worlds(
       lambda begin: tf.fill([1, 2], begin), 6, 2, size
     ),
     jit_compile=True,
@@ -27,7 +27,7 @@ def _fill() -> Iterator[None]:
     yield
 
 
-class ChunksTest(parameterized.TestCase, tf.test.TestCase):
+class MicrobatchTest(parameterized.TestCase, tf.test.TestCase):
   @parameterized.parameters(
     (12, 100, 12),
     (12, 12, 12),
@@ -38,7 +38,7 @@ class ChunksTest(parameterized.TestCase, tf.test.TestCase):
     (12, 0, 1),
   )
   def test_largest_divisor_within_the_bound(self, rows, at_most, found):
-    self.assertEqual(chunks.largest_divisor(rows, at_most), found)
+    self.assertEqual(microbatch.largest_divisor(rows, at_most), found)
 
   @parameterized.product(
     block=(1, 2, 3, 6), num_blocks=(0, 1, 6), is_compiled=(False, True)
@@ -51,11 +51,11 @@ class ChunksTest(parameterized.TestCase, tf.test.TestCase):
     y = np.arange(6, dtype=np.int32)[None]
 
     def function(begin):
-      a, b = chunks.worlds((tf.constant(x), tf.constant(y)), begin, block)
+      a, b = microbatch.worlds((tf.constant(x), tf.constant(y)), begin, block)
       return {'a': 2.0 * a[1:], 'b': b + 1}
 
     def run(size):
-      return chunks.over_worlds(function, 6, block, size)
+      return microbatch.over_worlds(function, 6, block, size)
 
     if is_compiled:
       run = tf.function(run, jit_compile=True)
