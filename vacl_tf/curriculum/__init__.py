@@ -1,64 +1,77 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Which tasks come next: the paper's methods, by name."""
+"""Curricula: which tasks are trained on next.
+
+TensorFlow is imported when a curriculum is made, not before.
+"""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from vacl_tf import builtin  # noqa: F401  Registers what has names.
+from vacl_tf import catalog
 from vacl_tf import config
-from vacl_tf import types
-from vacl_tf.curriculum import base
-from vacl_tf.curriculum import entity_progression
-from vacl_tf.curriculum import task_expansion
-from vacl_tf.environments import task_space
+from vacl_tf import overrides
 
-# Task expansion and entity progression, the former alone, and neither.
-NAMES = ('vacl', 'task_expansion', 'uniform')
-
-
-def check(cfg: config.Config) -> None:
-  """Raises ValueError if there is no such curriculum, or not for the counts."""
-  name = cfg.curriculum.name
-  if name not in NAMES:
-    raise ValueError(config.unknown('curriculum', name, NAMES))
-  if len(config.entity_counts(cfg)) > 1 and name != 'vacl':
-    raise ValueError(
-      f'curriculum={name!r} has one entity count, not '
-      f'{cfg.progression.entity_counts}; leave out entity_counts, or choose '
-      "'vacl'"
-    )
+if TYPE_CHECKING:
+  from vacl_tf import types
+  from vacl_tf.curriculum import base as curriculum_base
+  from vacl_tf.environments import base
 
 
 def make(
-  cfg: config.Config,
-  spaces: Sequence[task_space.TaskSpace],
-  seed: types.Seed,
-) -> base.Curriculum:
+  cfg: config.Config, worlds: 'Sequence[base.World]', seed: 'types.Seed'
+) -> 'curriculum_base.Curriculum':
   """Returns the curriculum called cfg.curriculum.name.
+
+  With several worlds it is entity progression over one such curriculum per
+  entity count.
 
   Args:
     cfg: all constants.
-    spaces: tasks of each entity count, from few entities to many.
-    seed: of what it begins with.
+    worlds: the world with each entity count, from few entities to many.
+    seed: of the initial state.
 
   Raises:
-    ValueError: there is no such curriculum, or not for so many counts.
+    ValueError: there is no such curriculum, cfg.curriculum is of the wrong
+      class, or the curriculum asks for feedback that does not exist.
   """
-  check(cfg)
-  num_tasks = cfg.training.num_tasks
-  if len(spaces) == 1:
-    if cfg.curriculum.name == 'uniform':
-      return base.Uniform(spaces[0])
-    return task_expansion.TaskExpansion(
-      spaces[0], cfg.curriculum, num_tasks, seed
-    )
+  from vacl_tf.curriculum import base as curriculum_base
+  from vacl_tf.curriculum import entity_progression
 
-  def make_inner(
-    space: task_space.TaskSpace, most_tasks: int, seed: types.Seed
-  ) -> base.Curriculum:
-    return task_expansion.TaskExpansion(
-      space, cfg.curriculum, num_tasks, seed, most_tasks
+  name = cfg.curriculum.name
+  spec = catalog.CURRICULA.get(name)
+  if not isinstance(cfg.curriculum, spec.config):
+    raise ValueError(
+      f'curriculum={name!r} takes a {spec.config.__name__}, not a '
+      f'{type(cfg.curriculum).__name__}; see catalog.skeleton'
     )
+  if len(worlds) > 1:
+    settings = entity_progression.settings(cfg, worlds, seed)
+    made = entity_progression.EntityProgression(settings, spec.make)
+  else:
+    num_tasks = cfg.training.num_tasks
+    made = spec.make(
+      curriculum_base.Setting(
+        cfg=cfg,
+        space=worlds[0].task_space,
+        world=worlds[0],
+        num_tasks=num_tasks,
+        most_tasks=num_tasks,
+        seed=seed,
+      )
+    )
+  _check_feedback(name, made)
+  return made
 
-  return entity_progression.EntityProgression(
-    spaces, make_inner, cfg.progression, num_tasks, seed
-  )
+
+def _check_feedback(name: str, made: 'curriculum_base.Curriculum') -> None:
+  """Raises ValueError for names that are not fields of a TaskFeedback."""
+  from vacl_tf import types
+
+  for field in made.feedback:
+    if field not in types.TaskFeedback._fields:
+      known = types.TaskFeedback._fields
+      raise ValueError(
+        f'curriculum={name!r}: ' + overrides.unknown('feedback', field, known)
+      )

@@ -1,100 +1,201 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The two verbs of a curriculum, and the simplest one."""
+"""The contract of a curriculum, and the simplest one.
+
+A curriculum is a subclass of `Curriculum`, made from a `Setting`. One call of
+`catalog.register_curriculum` makes it available to every task and agent.
+"""
 
 import abc
+import dataclasses
 
+import numpy as np
 import tensorflow as tf
 
+from vacl_tf import config
 from vacl_tf import types
+from vacl_tf.environments import base
 from vacl_tf.environments import task_space
 
 
-class Curriculum(tf.Module, abc.ABC):
-  """Decides which tasks are played next.
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Setting:
+  """What a curriculum is made from: the tasks of one entity count.
 
-  All state lives in variables, so that a checkpoint holds it.
+  Attributes:
+    cfg: all constants of the run; the curriculum's own are cfg.curriculum.
+    space: the tasks.
+    world: the world that the tasks are played in, for curricula that train
+      networks on its observations; None if there is none.
+    num_tasks: tasks of an iteration that trains this entity count alone.
+    most_tasks: rows of the largest batch, at least num_tasks. It is larger if
+      entity progression trains two counts together and plays more worlds of
+      the smaller one.
+    seed: of the initial state.
   """
+
+  cfg: config.Config
+  space: task_space.TaskSpace
+  world: base.World | None = None
+  num_tasks: int
+  most_tasks: int
+  seed: types.Seed
+
+
+class Curriculum(tf.Module, abc.ABC):
+  """Chooses the tasks of each iteration.
+
+  An iteration calls `probe` and `note_probe` (if there are any probes), then
+  `sample`, then `update`. All state belongs in variables, so that checkpoints
+  hold it.
+
+  Attributes:
+    feedback: names of the fields of `types.TaskFeedback` that `update` and
+      `note_probe` use besides `value`. Fields that are not named are ().
+    is_compiled: whether the methods that take a seed are TensorFlow graph code.
+      They are then traced once and compiled by XLA. If False, they run eagerly
+      on the host and may use any Python library: their arguments are eager
+      tensors, which NumPy functions accept, and the batches that they return
+      may hold arrays.
+  """
+
+  feedback: tuple[str, ...] = ()
+  is_compiled: bool = True
+
+  @property
+  def can_probe(self) -> bool:
+    """Whether `probe` may return tasks; if not, it is never called."""
+    return type(self).probe is not Curriculum.probe
 
   @abc.abstractmethod
   def sample(
     self, num_tasks: int, seed: types.Seed, size: tf.Tensor | None = None
   ) -> tuple[types.TaskBatch, ...]:
-    """Returns tasks to play, one TaskBatch per entity count.
+    """Returns the tasks to train on, one TaskBatch per entity count.
 
     Args:
-      num_tasks: rows of the batch; with several entity counts, worlds in all,
-        if they were all of one count.
+      num_tasks: rows (B) of the batch. With several entity counts, worlds of an
+        iteration that trains a single one.
       seed: of this draw.
-      size: [] int32, only so many of the rows are wanted; None for all.
+      size: [] int32, how many of the rows will be played; None for all. It is
+        the size of the batch.
     """
 
   @abc.abstractmethod
   def update(
     self,
     batches: tuple[types.TaskBatch, ...],
-    values: tuple[tf.Tensor, ...],
+    feedback: tuple[types.TaskFeedback, ...],
     evaluation: tf.Tensor,
     seed: types.Seed,
   ) -> types.Metrics:
-    """Learns from how the tasks of `sample` went.
+    """Learns from how the policy did on the tasks of `sample`.
 
     Args:
-      batches: what `sample` returned.
-      values: [B] in [0, 1] per batch: progress over the last steps.
-      evaluation: [number of counts] latest greedy coverage per entity count,
-        NaN where there is none yet.
+      batches: what `sample` returned, with the same tickets.
+      feedback: per batch, how its tasks went; rows from batch.size on are 0.
+      evaluation: [entity counts] latest coverage of the greedy policy on the
+        target distribution, NaN before the first evaluation.
       seed: of this update.
 
     Returns:
-      Metrics of the curriculum's state.
+      Scalar metrics; their names are the same in every call.
+    """
+
+  def probe(
+    self, num_tasks: int, seed: types.Seed, size: tf.Tensor | None = None
+  ) -> tuple[types.TaskBatch, ...]:
+    """Returns tasks to play without training on them, before `sample`.
+
+    Their steps count as environment steps. Curricula that do not probe in
+    every iteration return a batch of size 0 in the others.
+
+    Args:
+      num_tasks: rows of the batch.
+      seed: of this draw.
+      size: [] int32, the largest allowed size of the batch; None for
+        num_tasks.
+
+    Returns:
+      One TaskBatch per entity count, or () if this curriculum never probes.
+    """
+    del num_tasks, seed, size
+    return ()
+
+  def note_probe(
+    self,
+    batches: tuple[types.TaskBatch, ...],
+    feedback: tuple[types.TaskFeedback, ...],
+    seed: types.Seed,
+  ) -> None:
+    """Learns from how the policy did on the tasks of `probe`.
+
+    Args:
+      batches: what `probe` returned, with the same tickets.
+      feedback: per batch, as in `update`.
+      seed: of this update.
     """
 
   def in_play(self) -> tf.Tensor:
-    """Returns bool [number of counts]: which the next batches have tasks of."""
+    """Returns bool [entity counts]: which ones the next iteration may train."""
     return tf.constant([True])
 
   def history(self) -> dict[str, tf.Tensor]:
-    """Returns what a picture of this curriculum needs, by name."""
+    """Returns arrays [rows, ...] to record in curriculum.npz, by name."""
     return {}
-
-
-def fresh_batch(
-  space: task_space.TaskSpace, phi: tf.Tensor, size: tf.Tensor | None = None
-) -> types.TaskBatch:
-  """Returns a batch of tasks phi [B, D] that nobody wants a value for."""
-  rows = tf.shape(phi)[0]
-  return types.TaskBatch(
-    phi=phi,
-    count=tf.constant(space.count),
-    origin=tf.fill([rows], int(types.Origin.FRESH)),
-    slot=tf.zeros([rows], tf.int32),
-    size=rows if size is None else size,
-  )
 
 
 class Uniform(Curriculum):
   """No curriculum: every task comes from the target distribution."""
 
-  def __init__(self, space: task_space.TaskSpace) -> None:
+  def __init__(self, setting: Setting) -> None:
     super().__init__(name='uniform')
-    self._space = space
+    self._space = setting.space
 
   def sample(
     self, num_tasks: int, seed: types.Seed, size: tf.Tensor | None = None
   ) -> tuple[types.TaskBatch, ...]:
-    phi = self._space.sample_target(num_tasks, seed)
-    return (fresh_batch(self._space, phi, size),)
+    return (fresh_batch(self._space.sample_target(num_tasks, seed), size),)
 
   def update(
     self,
     batches: tuple[types.TaskBatch, ...],
-    values: tuple[tf.Tensor, ...],
+    feedback: tuple[types.TaskFeedback, ...],
     evaluation: tf.Tensor,
     seed: types.Seed,
   ) -> types.Metrics:
     del evaluation, seed
-    return {'training_value': mean_value(batches[0], values[0])}
+    return {'training_value': mean_value(batches[0], feedback[0].value)}
+
+
+def fresh_batch(
+  phi: tf.Tensor, size: tf.Tensor | None = None
+) -> types.TaskBatch:
+  """Returns a batch of tasks phi [B, D] without a ticket.
+
+  Args:
+    phi: [B, D] tasks.
+    size: [] int32, how many of them to play; None for all.
+  """
+  return types.TaskBatch(phi, tf.shape(phi)[0] if size is None else size)
+
+
+def as_tensors(
+  batches: tuple[types.TaskBatch, ...],
+) -> tuple[types.TaskBatch, ...]:
+  """Returns batches whose phi and size are tensors, with the same tickets."""
+  return tuple(
+    batch._replace(
+      phi=tf.convert_to_tensor(batch.phi, tf.float32),
+      size=tf.convert_to_tensor(batch.size, tf.int32),
+    )
+    for batch in batches
+  )
+
+
+def generator(seed: types.Seed) -> np.random.Generator:
+  """Returns NumPy's generator for a seed [2], for code on the host."""
+  return np.random.default_rng(np.asarray(seed).view(np.uint32))
 
 
 def mean_value(batch: types.TaskBatch, value: tf.Tensor) -> tf.Tensor:

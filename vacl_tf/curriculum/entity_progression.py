@@ -1,10 +1,11 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Entity progression: from few entities to many (algorithm sheet, section 3).
+"""Entity progression: from few entities to many (paper, section 3.2).
 
-The number of entities is relaxed to a categorical distribution over counts.
-Its weight z lies on one count, or on two neighbours while it moves from the
-smaller to the larger one. Each count has a curriculum of its own.
+The number of entities is relaxed to a categorical distribution (section 2.3).
+Its weight z is on one entity count, or on two neighbouring ones while it moves
+from the smaller to the larger. Each count has a curriculum of its own, which
+may be any.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,55 +18,90 @@ from vacl_tf import randomness
 from vacl_tf import tracing
 from vacl_tf import types
 from vacl_tf.curriculum import base
-from vacl_tf.environments import task_space
+from vacl_tf.environments import base as environment_base
 
-# Weights are multiples of a tenth, and so are the parts of a batch. Numbers of
-# worlds are data of compiled programs, so a growing weight compiles nothing.
+# Weights are multiples of a tenth, and so are the parts of a batch. Batch sizes
+# are inputs of compiled programs, so a change of weight compiles nothing.
 NUM_PARTS = config.NUM_PARTS
 
-# A curriculum of tasks with one count, which may play so many of them.
-MakeInner = Callable[[task_space.TaskSpace, int, types.Seed], base.Curriculum]
+MakeInner = Callable[[base.Setting], base.Curriculum]
+
+
+def settings(
+  cfg: config.Config,
+  worlds: Sequence[environment_base.World],
+  seed: types.Seed,
+) -> list[base.Setting]:
+  """Returns what the curriculum of each entity count is made from.
+
+  Args:
+    cfg: all constants; training.num_tasks is a multiple of NUM_PARTS.
+    worlds: the world with each count, from few entities to many.
+    seed: of the curricula.
+  """
+  num_tasks = cfg.training.num_tasks
+  spaces = [world.task_space for world in worlds]
+  agents = [space.num_agents for space in spaces]
+  most_parts = [
+    max(NUM_PARTS, _in_agents(agents, index, NUM_PARTS - 1))
+    for index in range(len(agents))
+  ]
+  return [
+    base.Setting(
+      cfg=cfg,
+      space=space,
+      world=world,
+      num_tasks=num_tasks,
+      most_tasks=num_tasks // NUM_PARTS * parts,
+      seed=randomness.fold(seed, index),
+    )
+    for index, (space, world, parts) in enumerate(
+      zip(spaces, worlds, most_parts, strict=True)
+    )
+  ]
 
 
 class EntityProgression(base.Curriculum):
-  """Moves on when the policy masters the present count."""
+  """Moves to the next entity count when the policy masters the present one."""
 
   def __init__(
-    self,
-    spaces: Sequence[task_space.TaskSpace],
-    make_inner: MakeInner,
-    cfg: config.ProgressionConfig,
-    num_tasks: int,
-    seed: types.Seed,
+    self, inner_settings: Sequence[base.Setting], make_inner: MakeInner
   ) -> None:
     """Starts with the first count alone.
 
     Args:
-      spaces: tasks of each count, from few entities to many.
+      inner_settings: of each count, from few entities to many; see `settings`.
       make_inner: makes the curriculum of one count.
-      cfg: when and how to move on.
-      num_tasks: of an iteration with a single count, a multiple of NUM_PARTS.
-      seed: of the curricula.
     """
     super().__init__(name='entity_progression')
-    self._config = cfg
-    self._part = num_tasks // NUM_PARTS
-    self._agents = [space.count for space in spaces]
-    self._rows = [
-      self._part * max(NUM_PARTS, self._in_agents(index, NUM_PARTS - 1))
-      for index in range(len(spaces))
-    ]
-    self.inner = [
-      make_inner(space, rows, randomness.fold(seed, index))
-      for index, (space, rows) in enumerate(
-        zip(spaces, self._rows, strict=True)
-      )
-    ]
-    # The smaller count with any weight, the larger one's tenths, and the
-    # iterations since these last grew.
+    first = inner_settings[0]
+    self._config = first.cfg.progression
+    self._part = first.num_tasks // NUM_PARTS
+    self._agents = [x.space.num_agents for x in inner_settings]
+    self._rows = [x.most_tasks for x in inner_settings]
+    self._num_dims = [x.space.num_dims for x in inner_settings]
+    self.inner = [make_inner(x) for x in inner_settings]
+    # The smaller count with any weight, the tenths of weight of the larger one,
+    # and the iterations since these last grew.
     self.stage = tf.Variable(0, trainable=False, name='stage')
     self.tenths = tf.Variable(0, trainable=False, name='tenths')
     self.waited = tf.Variable(0, trainable=False, name='waited')
+
+  @property
+  def feedback(self) -> tuple[str, ...]:
+    """What the curricula of the counts ask for."""
+    names = [name for inner in self.inner for name in inner.feedback]
+    return tuple(dict.fromkeys(names))
+
+  @property
+  def is_compiled(self) -> bool:
+    """Whether the curricula of all counts are."""
+    return all(inner.is_compiled for inner in self.inner)
+
+  @property
+  def can_probe(self) -> bool:
+    """Whether the curriculum of any count can."""
+    return any(inner.can_probe for inner in self.inner)
 
   def distribution(self) -> tfp.distributions.Categorical:
     """Returns the distribution over counts, with weights z and 1 - z."""
@@ -82,26 +118,25 @@ class EntityProgression(base.Curriculum):
     self, num_tasks: int, seed: types.Seed, size: tf.Tensor | None = None
   ) -> tuple[types.TaskBatch, ...]:
     """Returns a batch for every count; those not in play have size 0."""
-    if num_tasks != self._part * NUM_PARTS or size is not None:
-      raise ValueError(
-        f'num_tasks={num_tasks} of size {size}; allowed: all of '
-        f'{self._part * NUM_PARTS}'
-      )
-    draw, *seeds = randomness.split(seed, 1 + len(self.inner))
-    sizes = tf.unstack(self._part * self.quotas(draw))
-    batches = [
-      inner.sample(rows, inner_seed, size)
-      for inner, rows, inner_seed, size in zip(
-        self.inner, self._rows, seeds, sizes, strict=True
-      )
-    ]
-    return tuple(batch for (batch,) in batches)
+    self._check_num_tasks(num_tasks, size)
+    return self._draw([inner.sample for inner in self.inner], seed)
+
+  def probe(
+    self, num_tasks: int, seed: types.Seed, size: tf.Tensor | None = None
+  ) -> tuple[types.TaskBatch, ...]:
+    """Returns a batch for every count; those not in play have size 0.
+
+    A count probes at most as many tasks as it would train on.
+    """
+    self._check_num_tasks(num_tasks, size)
+    return self._draw([inner.probe for inner in self.inner], seed)
 
   def quotas(self, seed: types.Seed) -> tf.Tensor:
     """Returns the parts of each count in an iteration, int32 [counts].
 
-    The smaller count's share is multiplied so that as many agents live
-    through an iteration as with the larger count alone (mixing = 'agents').
+    With mixing = 'agents' the smaller count gets more worlds than its weight
+    says, so that they have as many agents as its share of worlds of the larger
+    count would have.
     """
     distribution, num = self.distribution(), len(self.inner)
     if self._config.mixing == 'stochastic':
@@ -113,7 +148,7 @@ class EntityProgression(base.Curriculum):
       return parts
     table = tf.constant(
       [
-        [self._in_agents(index, part) for part in range(NUM_PARTS)]
+        [_in_agents(self._agents, index, part) for part in range(NUM_PARTS)]
         + [NUM_PARTS]  # Alone.
         for index in range(num)
       ]
@@ -125,18 +160,22 @@ class EntityProgression(base.Curriculum):
   def update(
     self,
     batches: tuple[types.TaskBatch, ...],
-    values: tuple[tf.Tensor, ...],
+    feedback: tuple[types.TaskFeedback, ...],
     evaluation: tf.Tensor,
     seed: types.Seed,
   ) -> types.Metrics:
     """Updates the counts in play; their metrics are the largest one's."""
     seeds = randomness.split(seed, len(self.inner))
+    update = _if_played if self.is_compiled else _if_played_on_host
     found = [
-      _if_played(inner, batch, value, evaluation[index : index + 1], inner_seed)
-      for index, (inner, batch, value, inner_seed) in enumerate(
-        zip(self.inner, batches, values, seeds, strict=True)
+      update(inner, batch, how, evaluation[index : index + 1], inner_seed)
+      for index, (inner, batch, how, inner_seed) in enumerate(
+        zip(self.inner, batches, feedback, seeds, strict=True)
       )
     ]
+    if not self.is_compiled:  # Curricula that were not called have no metrics.
+      names = next(filter(None, found), {})
+      found = [metrics or dict.fromkeys(names, 0.0) for metrics in found]
     distribution = self.distribution()
     largest = self.stage + tf.cast(self.tenths > 0, tf.int32)
     metrics = {
@@ -152,14 +191,68 @@ class EntityProgression(base.Curriculum):
     self._move_on(evaluation)
     return metrics
 
+  def note_probe(
+    self,
+    batches: tuple[types.TaskBatch, ...],
+    feedback: tuple[types.TaskFeedback, ...],
+    seed: types.Seed,
+  ) -> None:
+    """Tells the counts whose tasks were played."""
+    seeds = randomness.split(seed, len(self.inner))
+    for inner, batch, how, inner_seed in zip(
+      self.inner, batches, feedback, seeds, strict=True
+    ):
+      if not self.is_compiled:
+        if int(batch.size):
+          inner.note_probe((batch,), (how,), inner_seed)
+      else:
+        _note_if_played(inner, batch, how, inner_seed)
+
   def history(self) -> dict[str, tf.Tensor]:
     """Returns the history of the largest count in play."""
     return self.inner[int(self.stage) + (int(self.tenths) > 0)].history()
 
-  def _in_agents(self, index: int, parts: int) -> int:
-    """Returns parts of a count with the agents of as many of the next one."""
-    larger = self._agents[min(index + 1, len(self._agents) - 1)]
-    return round(parts * larger / self._agents[index])
+  def _check_num_tasks(self, num_tasks: int, size: tf.Tensor | None) -> None:
+    """Raises ValueError for other numbers of tasks than the quotas divide."""
+    if num_tasks != self._part * NUM_PARTS or size is not None:
+      raise ValueError(
+        f'num_tasks={num_tasks} of size {size}; allowed: all of '
+        f'{self._part * NUM_PARTS}'
+      )
+
+  def _draw(
+    self, draws: Sequence[Callable], seed: types.Seed
+  ) -> tuple[types.TaskBatch, ...]:
+    """Returns what the counts draw, each with its part of an iteration.
+
+    Args:
+      draws: per count, its `sample` or `probe`.
+      seed: of this draw.
+
+    Returns:
+      A batch per count, or () if no count draws any.
+    """
+    draw, *seeds = randomness.split(seed, 1 + len(self.inner))
+    sizes = tf.unstack(self._part * self.quotas(draw))
+    found = [
+      draw_inner(rows, inner_seed, size)
+      if self.is_compiled or int(size)
+      else ()
+      for draw_inner, rows, inner_seed, size in zip(
+        draws, self._rows, seeds, sizes, strict=True
+      )
+    ]
+    if not any(found):
+      return ()
+    return tuple(
+      batches[0] if batches else self._nothing(index)
+      for index, batches in enumerate(found)
+    )
+
+  def _nothing(self, index: int) -> types.TaskBatch:
+    """Returns a batch of size 0 for a count."""
+    phi = tf.zeros([self._rows[index], self._num_dims[index]])
+    return base.fresh_batch(phi, tf.constant(0))
 
   def _move_on(self, evaluation: tf.Tensor) -> None:
     """Moves weight to the next count, given greedy coverage [counts]."""
@@ -168,7 +261,7 @@ class EntityProgression(base.Curriculum):
     waited = self.waited.read_value() + 1
     next_stage = tf.minimum(stage + 1, last)
     is_mixing = tenths > 0
-    # NaN, where nothing was evaluated yet, is never above anything.
+    # NaN, before the first evaluation, compares as False.
     is_mastered = tf.gather(evaluation, stage) >= cfg.switch_coverage
     begins = (stage < last) & ~is_mixing & is_mastered
     if cfg.transition == 'direct':
@@ -184,20 +277,55 @@ class EntityProgression(base.Curriculum):
     self.waited.assign(tf.where(begins | is_due, 0, waited))
 
 
+def _in_agents(agents: Sequence[int], index: int, parts: int) -> int:
+  """Returns parts of a count with the agents of as many of the next one."""
+  larger = agents[min(index + 1, len(agents) - 1)]
+  return round(parts * larger / agents[index])
+
+
 def _if_played(
   inner: base.Curriculum,
   batch: types.TaskBatch,
-  value: tf.Tensor,
+  feedback: types.TaskFeedback,
   evaluation: tf.Tensor,
   seed: types.Seed,
 ) -> types.Metrics:
   """Updates a curriculum if any of its tasks was played; else metrics are 0."""
 
   def update() -> types.Metrics:
-    metrics = inner.update((batch,), (value,), evaluation, seed)
+    metrics = inner.update((batch,), (feedback,), evaluation, seed)
     return {name: tf.cast(x, tf.float32) for name, x in metrics.items()}
 
   update, names = tracing.once(update)
   return tf.cond(
     batch.size > 0, update, lambda: {name: tf.constant(0.0) for name in names}
   )
+
+
+def _if_played_on_host(
+  inner: base.Curriculum,
+  batch: types.TaskBatch,
+  feedback: types.TaskFeedback,
+  evaluation: tf.Tensor,
+  seed: types.Seed,
+) -> dict[str, float]:
+  """Updates a curriculum if any of its tasks was played; else no metrics."""
+  if not int(batch.size):
+    return {}
+  metrics = inner.update((batch,), (feedback,), evaluation, seed)
+  return {name: float(x) for name, x in metrics.items()}
+
+
+def _note_if_played(
+  inner: base.Curriculum,
+  batch: types.TaskBatch,
+  feedback: types.TaskFeedback,
+  seed: types.Seed,
+) -> None:
+  """Tells a curriculum of its probes if any of them was played."""
+
+  def note() -> tf.Tensor:
+    inner.note_probe((batch,), (feedback,), seed)
+    return tf.constant(True)
+
+  tf.cond(batch.size > 0, note, lambda: tf.constant(False))

@@ -22,41 +22,42 @@ _MODULE = 'vacl_tf.curriculum.entity_progression_test'
 _SEED = randomness.root(1)
 _NUM_TASKS = 20  # Two in each tenth.
 _TENTHS = entity_progression.NUM_PARTS
-_CONFIG = config.ProgressionConfig(mixing_interval=2)
-_EXPANSION = config.CurriculumConfig(
-  capacity=40, num_easy_tasks=30, num_children=10
+_CONFIG = config.Config(
+  curriculum=config.TaskExpansionConfig(
+    capacity=40, num_easy_tasks=30, num_children=10
+  ),
+  progression=config.ProgressionConfig(mixing_interval=2),
+  training=config.TrainingConfig(num_tasks=_NUM_TASKS),
 )
 _NAN = float('nan')
 
 
-class _Space(fakes.LineTaskSpace):
-  """The line's tasks, said to be for another number of agents."""
+def _world(num_agents):
+  """The line, with its tasks said to be for another number of agents."""
+  world = fakes.LineWorld()
+  world.task_space.num_agents = num_agents
+  return world
 
-  def __init__(self, count):
-    self.count = count
 
-
-def _inner(space, most_tasks, seed):
-  return task_expansion.TaskExpansion(
-    space, _EXPANSION, _NUM_TASKS, seed, most_tasks
+def _make(counts=(4, 8), make_inner=base.Uniform, **changes):
+  progression = dataclasses.replace(_CONFIG.progression, **changes)
+  cfg = dataclasses.replace(_CONFIG, progression=progression)
+  worlds = [_world(count) for count in counts]
+  return entity_progression.EntityProgression(
+    entity_progression.settings(cfg, worlds, _SEED), make_inner
   )
 
 
-def _uniform(space, most_tasks, seed):
-  del most_tasks, seed
-  return base.Uniform(space)
-
-
-def _make(counts=(4, 8), make_inner=_uniform, **changes):
-  cfg = dataclasses.replace(_CONFIG, **changes)
-  return entity_progression.EntityProgression(
-    [_Space(count) for count in counts], make_inner, cfg, _NUM_TASKS, _SEED
+def _told(batches, value):
+  """Returns feedback that all tasks have a value."""
+  return tuple(
+    types.TaskFeedback(tf.fill(batch.phi.shape[:1], value)) for batch in batches
   )
 
 
 def _grow():
   """Makes updates in which the larger count has more and more weight."""
-  made = _make(make_inner=_inner)
+  made = _make(make_inner=task_expansion.TaskExpansion)
   sample, update = (
     tf.function(function, jit_compile=True, autograph=False)
     for function in (lambda seed: made.sample(_NUM_TASKS, seed), made.update)
@@ -64,16 +65,15 @@ def _grow():
   for tenths in (0, 1, 5):
     made.tenths.assign(tenths)
     batches = sample(_SEED)
-    values = tuple(tf.ones(batch.phi.shape[:1]) for batch in batches)
-    update(batches, values, tf.constant([0.5, 0.5]), _SEED)
+    update(batches, _told(batches, 1.0), tf.constant([0.5, 0.5]), _SEED)
     yield
 
 
 def _play(made, evaluation, value=0.7, seed=_SEED):
   """Makes an iteration in which all tasks have a value; returns metrics."""
   batches = made.sample(_NUM_TASKS, seed)
-  values = tuple(tf.fill(batch.phi.shape[:1], value) for batch in batches)
-  return batches, made.update(batches, values, tf.constant(evaluation), seed)
+  told = _told(batches, value)
+  return batches, made.update(batches, told, tf.constant(evaluation), seed)
 
 
 def _sizes(made):
@@ -171,7 +171,7 @@ class QuotasTest(parameterized.TestCase, tf.test.TestCase):
 
 class UpdateTest(parameterized.TestCase, tf.test.TestCase):
   def test_only_counts_in_play_change(self):
-    made = _make(make_inner=_inner)
+    made = _make(make_inner=task_expansion.TaskExpansion)
     before = [x.numpy() for x in made.inner[1].variables]
     _, metrics = _play(made, [0.5, 0.5], value=1.0)
     for old, new in zip(before, made.inner[1].variables, strict=True):
@@ -183,7 +183,7 @@ class UpdateTest(parameterized.TestCase, tf.test.TestCase):
     self.assertAllClose(metrics['mixing_entropy'], 0.0)
 
   def test_both_counts_of_a_mixture_learn_apart(self):
-    made = _make(make_inner=_inner)
+    made = _make(make_inner=task_expansion.TaskExpansion)
     made.tenths.assign(5)
     batches, metrics = _play(made, [0.5, 0.5], value=1.0)
     self.assertEqual([int(batch.size) for batch in batches], [20, 10])
@@ -194,7 +194,7 @@ class UpdateTest(parameterized.TestCase, tf.test.TestCase):
     self.assertAllClose(metrics['mixing_entropy'], np.log(2.0))
 
   def test_children_are_in_proportion_to_tasks(self):
-    made = _make(make_inner=_inner)
+    made = _make(make_inner=task_expansion.TaskExpansion)
     made.tenths.assign(8)
     before = [int(inner.active.count) for inner in made.inner]
     batches, _ = _play(made, [0.5, 0.5], value=1.0)
@@ -204,12 +204,13 @@ class UpdateTest(parameterized.TestCase, tf.test.TestCase):
       self.assertEqual(children, int(batch.size) // 2)
 
   def test_padding_is_not_scored(self):
-    made = _make(make_inner=_inner)
+    made = _make(make_inner=task_expansion.TaskExpansion)
     made.tenths.assign(8)
     batches = made.sample(_NUM_TASKS, _SEED)
     for batch in batches:
-      rest = batch.origin[int(batch.size) :]
-      self.assertAllEqual(rest, np.full(len(rest), types.Origin.FRESH))
+      rest = batch.ticket.source[int(batch.size) :]
+      fresh = task_expansion.TaskSource.FRESH
+      self.assertAllEqual(rest, np.full(len(rest), fresh))
 
   def test_compiled_once_for_all_weights(self):
     counts = compilations.count(_MODULE)
@@ -217,11 +218,74 @@ class UpdateTest(parameterized.TestCase, tf.test.TestCase):
     self.assertEqual(set(counts), {counts[0]})
 
   def test_history_is_that_of_the_largest_count(self):
-    made = _make(make_inner=_inner)
+    made = _make(make_inner=task_expansion.TaskExpansion)
     self.assertLen(made.history()['active_phi'], 30)
     made.inner[1].active.count.assign(7)
     made.tenths.assign(1)
     self.assertLen(made.history()['active_phi'], 7)
+
+
+class _Prober(base.Uniform):
+  """Probes half of its share, and counts what comes back."""
+
+  def __init__(self, setting):
+    super().__init__(setting)
+    self.noted = tf.Variable(0, trainable=False)
+    self.total = tf.Variable(0.0, trainable=False)
+
+  def probe(self, num_tasks, seed, size=None):
+    [batch] = self.sample(num_tasks, seed, size)
+    ticket = tf.range(num_tasks)
+    return (batch._replace(size=batch.size // 2, ticket=ticket),)
+
+  def note_probe(self, batches, feedback, seed):
+    del seed
+    [batch], [how] = batches, feedback
+    was_played = batch.ticket < batch.size
+    self.noted.assign_add(batch.size)
+    self.total.assign_add(tf.reduce_sum(tf.where(was_played, how.value, 0.0)))
+
+
+class _HostProber(_Prober):
+  is_compiled = False
+
+  def probe(self, num_tasks, seed, size=None):
+    if not int(size):
+      raise ValueError('this count is not in play')
+    return super().probe(num_tasks, seed, size)
+
+
+class ProbeTest(parameterized.TestCase, tf.test.TestCase):
+  @parameterized.product(
+    kind=(_Prober, _HostProber), case=((0, [10, 0]), (5, [10, 5]))
+  )
+  def test_counts_in_play_probe(self, kind, case):
+    tenths, sizes = case
+    made = _make(make_inner=kind)
+    made.tenths.assign(tenths)
+    probe, note = lambda seed: made.probe(_NUM_TASKS, seed), made.note_probe
+    if made.is_compiled:
+      probe, note = (
+        tf.function(function, jit_compile=True, autograph=False)
+        for function in (probe, note)
+      )
+    batches = probe(_SEED)
+    self.assertEqual([int(batch.size) for batch in batches], sizes)
+    # As many rows as in `sample`, so that one program plays both.
+    shapes = [batch.phi.shape for batch in made.sample(_NUM_TASKS, _SEED)]
+    self.assertEqual([batch.phi.shape for batch in batches], shapes)
+    note(batches, _told(batches, 0.5), _SEED)
+    self.assertAllEqual([int(inner.noted) for inner in made.inner], sizes)
+    totals = [float(inner.total) for inner in made.inner]
+    self.assertAllClose(totals, np.multiply(sizes, 0.5))
+
+  def test_no_batches_where_nobody_probes(self):
+    made = _make(make_inner=task_expansion.TaskExpansion)
+    self.assertEqual(made.probe(_NUM_TASKS, _SEED), ())
+
+  def test_another_number_of_tasks_is_refused(self):
+    with self.assertRaisesRegex(ValueError, 'num_tasks=30.*allowed: all of 20'):
+      _make(make_inner=_Prober).probe(30, _SEED)
 
 
 if __name__ == '__main__':

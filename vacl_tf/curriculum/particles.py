@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""A set of tasks of bounded size: the particles of the variational q."""
+"""Task sets of bounded size: the particles that represent q(phi)."""
 
 from typing import NamedTuple
 
@@ -9,29 +9,30 @@ import tensorflow as tf
 from vacl_tf import randomness
 from vacl_tf import types
 
-_BLOCK = 96  # Rows whose distances are worked on at once; fits the cache.
-_GROUP = 16  # Columns whose minimum is taken before anything is sorted.
+_BLOCK = 96  # Rows whose distances are computed together; fits the cache.
+_GROUP = 16  # Columns that are reduced to their minimum before sorting.
 
 
 class Rows(NamedTuple):
-  """Tasks with what is known of them."""
+  """Tasks and their statistics; S rows."""
 
   phi: tf.Tensor  # [S, D]
-  value: tf.Tensor  # [S] last value seen, NaN before the first.
-  origin: tf.Tensor  # [S] int32: 0 an easy task, k a child of generation k.
-  age: tf.Tensor  # [S] int32: updates since it came into being.
+  value: tf.Tensor  # [S] latest value, NaN before the first.
+  generation: tf.Tensor  # [S] int32: 0 for easy tasks, else the parent's + 1.
+  age: tf.Tensor  # [S] int32: updates since the task was added.
 
 
 def novelty(phi: tf.Tensor, count: tf.Tensor, neighbours: int) -> tf.Tensor:
   """Returns each row's mean distance to its nearest other rows.
 
-  With `neighbours` other rows or fewer it is the sum of all distances over
-  the size of the set; sheet 2.2.
+  This is D(phi, Q) of the paper's diversified queue (appendix on
+  implementation details). In sets of at most `neighbours` rows it is the sum of
+  all distances divided by the size of the set, as in the released code.
 
   Args:
     phi: [S, D]; the rows from `count` on are empty.
     count: [] int32.
-    neighbours: how many.
+    neighbours: number of nearest rows (k).
 
   Returns:
     [S], infinite for empty rows.
@@ -49,19 +50,20 @@ def novelty(phi: tf.Tensor, count: tf.Tensor, neighbours: int) -> tf.Tensor:
 def _smallest_squares(
   phi: tf.Tensor, is_empty: tf.Tensor, number: int
 ) -> tf.Tensor:
-  """Returns each row's smallest squared distances to others that are there.
+  """Returns each row's smallest squared distances to other non-empty rows.
 
-  Block by block, so that distances never leave the cache; and of all of a
-  block's columns only those of a few groups are sorted: each of the smallest
-  `number` of a row is in one of the groups with its smallest `number` minima.
+  Rows are processed in blocks, so that distances stay in the cache. Of a
+  block's columns only a few groups are sorted: each of a row's `number`
+  smallest distances lies in one of the groups with its `number` smallest
+  minima.
 
   Args:
     phi: [S, D].
-    is_empty: bool [S], which rows are not there.
-    number: how many distances.
+    is_empty: bool [S].
+    number: of distances per row.
 
   Returns:
-    [S, number], infinite where there are not so many others.
+    [S, number], infinite where there are fewer other rows.
   """
   size, num_dims = phi.shape
   group = max(min(_GROUP, size // max(number, 1)), 1)
@@ -80,8 +82,8 @@ def _smallest_squares(
     square = own_norm + norm - 2.0 * tf.matmul(mine, padded, None, True)
     is_self = column == (block * _BLOCK + tf.range(_BLOCK))[:, None]
     square = tf.where(is_self, float('inf'), square)
-    # A group is every so-many-th column: a minimum over rows of a matrix runs
-    # at memory speed.
+    # A group consists of columns at a fixed stride: the minimum then reduces a
+    # leading axis, which runs at memory speed.
     minima = tf.reduce_min(tf.reshape(square, [_BLOCK, group, groups]), 1)
     near = tf.math.top_k(-minima, number).indices
     members = near[:, None] + groups * tf.range(group)[:, None]
@@ -95,10 +97,15 @@ def _smallest_squares(
 
 
 class ParticleSet(tf.Module):
-  """Rows of variables, of which the first `count` are in use.
+  """Variables of fixed size, of which the first `count` rows are in use.
 
-  Rows stand in the order in which they came. There is room above the capacity
-  for children that have not been tried yet; `evict` cuts back to it.
+  Rows are in the order in which they were added. The set may hold more rows
+  than its capacity (children that were not played yet) until `evict` is called.
+
+  Attributes:
+    capacity: rows that `evict` leaves.
+    count: rows in use.
+    rows: all rows.
   """
 
   def __init__(
@@ -110,6 +117,17 @@ class ParticleSet(tf.Module):
     neighbours: int,
     name: str,
   ) -> None:
+    """Makes an empty set.
+
+    Args:
+      capacity: rows that `evict` leaves (C).
+      room: rows above the capacity.
+      num_dims: numbers of a task vector (D).
+      eviction: which rows `evict` removes: 'fifo' the oldest, 'random' any,
+        'diverse' those with the lowest novelty.
+      neighbours: of the novelty.
+      name: of the set.
+    """
     super().__init__(name=name)
     size = capacity + room
     self.capacity = capacity
@@ -121,19 +139,19 @@ class ParticleSet(tf.Module):
       value=tf.Variable(
         tf.fill([size], float('nan')), trainable=False, name='value'
       ),
-      origin=tf.Variable(
-        tf.zeros([size], tf.int32), trainable=False, name='origin'
+      generation=tf.Variable(
+        tf.zeros([size], tf.int32), trainable=False, name='generation'
       ),
       age=tf.Variable(tf.zeros([size], tf.int32), trainable=False, name='age'),
     )
 
   @property
   def size(self) -> int:
-    """Rows there is room for."""
+    """Rows in all, in use or not."""
     return self.rows.phi.shape[0]
 
   def in_use(self) -> tf.Tensor:
-    """Returns bool [size]."""
+    """Returns bool [size]: which rows hold a task."""
     return tf.range(self.size) < self.count
 
   def _assign(self, rows: Rows, count: tf.Tensor) -> None:
@@ -149,7 +167,7 @@ class ParticleSet(tf.Module):
     self._assign(rows, count)
 
   def append(self, rows: Rows, mask: tf.Tensor) -> None:
-    """Adds the rows where mask is True; the oldest make room if they must."""
+    """Adds the rows where mask is True; if needed the oldest are removed."""
     surplus = self.count + _number(mask) - self.size
     self.keep(tf.range(self.size) >= surplus)
     self._assign(*_write(self.rows, self.count, rows, mask))
@@ -170,7 +188,7 @@ class ParticleSet(tf.Module):
       rank = tf.argsort(tf.argsort(score, stable=True))
       return rank >= surplus
 
-    # Novelty costs the square of the size, so only when there is a surplus.
+    # The cost of novelty is quadratic, so it is computed only if needed.
     self.keep(
       tf.cond(surplus > 0, drop_lowest, lambda: tf.ones([self.size], tf.bool))
     )
@@ -184,14 +202,15 @@ def _number(mask: tf.Tensor) -> tf.Tensor:
 def _write(
   old: Rows, count: tf.Tensor, new: Rows, mask: tf.Tensor
 ) -> tuple[Rows, tf.Tensor]:
-  """Returns rows `old` with the masked rows of `new` put in from `count` on.
+  """Returns rows `old` with the masked rows of `new` written from `count` on.
 
-  What is not wanted, or has no room, is written past the end and cut off.
+  Rows that are masked out, or do not fit, go to an extra row that is cut off.
   """
   size = old.phi.shape[0]
   place = count + tf.cumsum(tf.cast(mask, tf.int32)) - 1
   place = tf.where(mask, tf.minimum(place, size), size)[:, None]
-  # One scatter of row numbers for all fields: XLA takes seconds to compile one.
+  # A single scatter, of row numbers, for all fields: XLA takes seconds to
+  # compile each.
   source = tf.tensor_scatter_nd_update(
     tf.range(size + 1), place, size + tf.range(mask.shape[0])
   )[:-1]

@@ -13,7 +13,7 @@ _DIMS = 3
 
 
 def _slow_novelty(phi: np.ndarray, neighbours: int) -> list[float]:
-  """Sheet 2.2, in float64 and with loops."""
+  """The novelty in float64, with loops."""
   found = []
   for index, row in enumerate(phi):
     others = [
@@ -32,15 +32,15 @@ def _random_rows(rng: np.random.Generator, num: int) -> particles.Rows:
   return particles.Rows(
     phi=tf.constant(rng.uniform(-3.0, 3.0, [num, _DIMS]), tf.float32),
     value=tf.constant(rng.uniform(size=[num]), tf.float32),
-    origin=tf.constant(rng.integers(0, 9, [num]), tf.int32),
+    generation=tf.constant(rng.integers(0, 9, [num]), tf.int32),
     age=tf.constant(rng.integers(0, 9, [num]), tf.int32),
   )
 
 
 def _as_list(rows: particles.Rows) -> list[tuple]:
   return [
-    (tuple(phi), value, origin, age)
-    for phi, value, origin, age in zip(
+    (tuple(phi), value, generation, age)
+    for phi, value, generation, age in zip(
       *(row.numpy().tolist() for row in rows), strict=True
     )
   ]

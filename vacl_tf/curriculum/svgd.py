@@ -1,9 +1,10 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Stein steps and rejection-sampled noise: how solved tasks have children.
+"""Children of solved tasks: a Stein step, then noise with rejection sampling.
 
-Equation 5 of the paper with uniform p, averaged over solved tasks alone; the
-implemented form is section 2.4 of the algorithm sheet.
+The step is equation 6 of the paper (section 3.1.3), with a repulsive kernel
+over the solved set. docs/reproduction.md, "Task expansion", says where it
+follows the released code instead.
 """
 
 import tensorflow as tf
@@ -13,7 +14,7 @@ from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.environments import task_space
 
-_BLOCK = 50  # Seeds whose kernel is evaluated at once; fits the cache.
+_BLOCK = 50  # Seeds whose kernels are computed together; fits the cache.
 
 
 def repulsion(
@@ -23,23 +24,23 @@ def repulsion(
   bandwidth: float,
   kernel: str,
 ) -> tf.Tensor:
-  """Returns the summed kernel gradient at each point, as unit rows.
+  """Returns the direction of the summed kernel gradient at each point.
 
   Args:
-    points: [K, D] where.
-    particles: [C, D] what repels.
-    mask: bool [C], True = counts.
-    bandwidth: h of exp(-d^2 / h).
-    kernel: 'coordinate' for a kernel of its own for each number, 'joint' for
-      one of the whole vector.
+    points: [K, D] where the gradient is taken.
+    particles: [C, D] centres of the kernels.
+    mask: bool [C], True = present.
+    bandwidth: h of the kernel exp(-d^2 / h).
+    kernel: 'coordinate' for a one-dimensional kernel per coordinate, 'joint'
+      for one kernel of the whole vector.
 
   Returns:
-    [K, D] rows of length 1, or 0 where nothing repels.
+    [K, D] rows of length 1, or 0 where the gradient vanishes.
   """
   weight = tf.cast(mask, tf.float32)
   if kernel == 'joint':
-    # Only the direction counts, so the largest weight may be scaled to 1: as
-    # it is, exp(-d^2 / h) underflows from about D = 16 on.
+    # Only the direction matters, so the largest weight is scaled to 1:
+    # unscaled, exp(-d^2 / h) underflows from about D = 16 on.
     square = tf.reduce_sum((points[:, None] - particles[None]) ** 2, -1)
     is_self = square == 0.0
     logits = tf.where(mask[None] & ~is_self, -square / bandwidth, -1e30)
@@ -48,7 +49,7 @@ def repulsion(
     total = tf.reduce_sum(weights, 1, keepdims=True)
     gradient = points * total - tf.matmul(weights, particles)
   else:
-    # [D, K, C], so that long rows of particles are what is summed.
+    # [D, K, C], so that sums run over the long axis of particles.
     delta = tf.transpose(points)[:, :, None] - tf.transpose(particles)[:, None]
     force = delta * tf.exp(-delta * delta / bandwidth)
     gradient = tf.transpose(tf.linalg.matvec(force, weight))
@@ -61,9 +62,12 @@ def _repulsion_of_first(
   num_points: tf.Tensor,
   particles: tf.Tensor,
   mask: tf.Tensor,
-  cfg: config.CurriculumConfig,
+  cfg: config.TaskExpansionConfig,
 ) -> tf.Tensor:
-  """Returns `repulsion` [K, D] of the first rows, block by block."""
+  """Returns `repulsion` [K, D] of the first points, block by block.
+
+  Rows beyond the last block that has any of them are 0.
+  """
   num = points.shape[0]
   blocks = -(-num // _BLOCK)
   padded = tf.pad(points, [[0, blocks * _BLOCK - num], [0, 0]])
@@ -92,26 +96,26 @@ def feasible_noise(
   space: task_space.TaskSpace,
   phi: tf.Tensor,
   half_width: float,
-  share: float,
+  probability: float,
   max_redraws: int,
   seed: types.Seed,
 ) -> tf.Tensor:
-  """Returns phi with uniform noise, redrawn for entities that end illegal.
+  """Returns phi with uniform noise, redrawn for entities that are infeasible.
 
-  An entity that stays illegal for all the redraws keeps its place in phi.
+  Entities that are still infeasible after all redraws keep their coordinates.
 
   Args:
-    space: says what is legal.
-    phi: [K, D], legal.
-    half_width: of the noise, in the units of phi.
-    share: chance of each entity to get noise at all.
-    max_redraws: bound on the draws.
+    space: decides what is feasible.
+    phi: [K, D] feasible tasks.
+    half_width: of the noise (delta), in units of phi.
+    probability: that an entity is perturbed.
+    max_redraws: bound on the number of draws.
     seed: of this call.
   """
   entity = tf.constant(space.entity_of_dim)
   which, seed = randomness.split(seed, 2)
   entities = [phi.shape[0], space.num_entities]
-  is_noisy = randomness.uniform(which, entities) < share
+  is_noisy = randomness.uniform(which, entities) < probability
   width = half_width * tf.cast(tf.gather(is_noisy, entity, axis=-1), tf.float32)
 
   def redraw(
@@ -139,18 +143,18 @@ def propose(
   num_seeds: tf.Tensor,
   solved: tf.Tensor,
   solved_mask: tf.Tensor,
-  cfg: config.CurriculumConfig,
+  cfg: config.TaskExpansionConfig,
   seed: types.Seed,
 ) -> tf.Tensor:
-  """Returns K children, going round the seeds in order.
+  """Returns K children; child k has seed k modulo num_seeds.
 
   Args:
-    space: says what is legal.
-    seeds: [K, D] tasks to start from, of which the first num_seeds count.
-    num_seeds: [] int32; with 0 the children mean nothing.
+    space: decides what is feasible.
+    seeds: [K, D] parents, of which the first num_seeds are used.
+    num_seeds: [] int32; with 0 the children are meaningless.
     solved: [C, D] tasks that repel.
-    solved_mask: bool [C].
-    cfg: step size, noise, kernel.
+    solved_mask: bool [C], True = present.
+    cfg: step size, noise and kernel.
     seed: of this call.
 
   Returns:
@@ -161,16 +165,17 @@ def propose(
   step = cfg.step_size * (-direction if cfg.is_attractive else direction)
   turn = tf.range(seeds.shape[0]) % tf.maximum(num_seeds, 1)
   phi, step = tf.gather(seeds, turn), tf.gather(step, turn)
-  # A seed that nothing repels takes a random step; sheet 2.4, step 2.
+  # A seed without a gradient (it is the only solved task) takes a random step,
+  # as in the released code.
   lost = tf.reduce_all(step == 0.0, -1, keepdims=True)
   anywhere = randomness.uniform(
     at_random, tf.shape(phi), -cfg.step_size, cfg.step_size
   )
   moved = space.clip(phi + tf.where(lost, anywhere, step), rim)
   moved = feasible_noise(
-    space, moved, cfg.noise, cfg.noisy_share, cfg.max_redraws, noise
+    space, moved, cfg.noise, cfg.noise_probability, cfg.max_redraws, noise
   )
-  # A step may end between boxes, where noise need not find the way back; the
-  # child is then a twin of its parent.
+  # A step may end between the boxes of a space, from where noise need not lead
+  # back; the child is then a copy of its parent.
   is_legal = tf.reduce_all(space.feasible(moved), -1, keepdims=True)
   return tf.where(is_legal, moved, phi)

@@ -14,7 +14,7 @@ from vacl_tf.testing import fakes
 
 
 def _slow_repulsion(points, particles, mask, bandwidth, kernel):
-  """Sheet 2.4, step 1 and 2, in float64 and with loops."""
+  """The direction of the kernel gradient in float64, with loops."""
   found = np.zeros(points.shape)
   for row, point in zip(found, points, strict=True):
     for particle, counts in zip(particles, mask, strict=True):
@@ -182,7 +182,7 @@ class FeasibleNoiseTest(tf.test.TestCase):
 
 class ProposeTest(parameterized.TestCase, tf.test.TestCase):
   def _propose(self, space, seeds, num_seeds, solved, **changes):
-    cfg = config.CurriculumConfig(**{'noisy_share': 1.0} | changes)
+    cfg = config.TaskExpansionConfig(**{'noise_probability': 1.0} | changes)
     mask = tf.fill([len(solved)], True)
     seed = randomness.root(7)
     return svgd.propose(

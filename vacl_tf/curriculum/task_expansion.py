@@ -1,46 +1,62 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Task expansion: VACL for one entity count (Algorithm 1; sheet section 2)."""
+"""Task expansion for one entity count (paper, section 3.1 and Algorithm 1).
+
+Where the paper leaves something open, or the released code differs from it,
+docs/reproduction.md, "Task expansion", says what is done here.
+"""
+
+import enum
+from typing import NamedTuple
 
 import tensorflow as tf
 
-from vacl_tf import config
 from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.curriculum import base
 from vacl_tf.curriculum import particles
 from vacl_tf.curriculum import svgd
-from vacl_tf.environments import task_space
+
+
+class TaskSource(enum.IntEnum):
+  """Where a row of a batch came from."""
+
+  ACTIVE = 0
+  SOLVED = 1
+  FRESH = 2  # A target task, a repeated row or padding: it gets no score.
+
+
+class Ticket(NamedTuple):
+  """Which rows of the sets the tasks of a batch are."""
+
+  source: tf.Tensor  # [B] int32 TaskSource.
+  slot: tf.Tensor  # [B] int32 row in the set it came from.
 
 
 class TaskExpansion(base.Curriculum):
-  """An active set to learn on, a solved set to grow from."""
+  """An active set of tasks to learn, and a solved set to expand from.
 
-  def __init__(
-    self,
-    space: task_space.TaskSpace,
-    cfg: config.CurriculumConfig,
-    num_tasks: int,
-    seed: types.Seed,
-    most_tasks: int | None = None,
-  ) -> None:
-    """Fills the active set with easy tasks.
+  Attributes:
+    active: Q_act.
+    solved: Q_sol.
+    mastery: latest coverage of the target distribution, 0 before the first
+      evaluation.
+  """
+
+  def __init__(self, setting: base.Setting) -> None:
+    """Fills the active set with easy tasks, GetEasy(n).
 
     Args:
-      space: the tasks there are.
-      cfg: all constants.
-      num_tasks: played in an iteration that has cfg.num_children; those of
-        another number of tasks are in proportion.
-      seed: of the easy tasks.
-      most_tasks: that an iteration may play; None for num_tasks.
+      setting: cfg.curriculum is a TaskExpansionConfig. An iteration of
+        num_tasks tasks has cfg.curriculum.num_children children at most; with
+        other numbers of tasks their number is in proportion.
     """
     super().__init__(name='task_expansion')
+    cfg, space = setting.cfg.curriculum, setting.space
     self._space = space
     self._config = cfg
-    self._children_per_task = cfg.num_children / num_tasks
-    self._most_children = round(
-      self._children_per_task * (most_tasks or num_tasks)
-    )
+    self._children_per_task = cfg.num_children / setting.num_tasks
+    self._most_children = round(self._children_per_task * setting.most_tasks)
     self.active = particles.ParticleSet(
       cfg.capacity,
       self._most_children,
@@ -49,7 +65,7 @@ class TaskExpansion(base.Curriculum):
       cfg.num_neighbours,
       name='active',
     )
-    # First in, first out needs no room to choose what goes.
+    # With first in, first out a new row replaces the oldest one at once.
     room = 0 if cfg.solved_eviction == 'fifo' else cfg.capacity
     self.solved = particles.ParticleSet(
       cfg.capacity,
@@ -59,20 +75,19 @@ class TaskExpansion(base.Curriculum):
       cfg.num_neighbours,
       name='solved',
     )
-    # Latest coverage of the target distribution.
     self.mastery = tf.Variable(0.0, trainable=False, name='mastery')
-    easy = space.sample_easy(cfg.num_easy_tasks, seed)
+    easy = space.sample_easy(cfg.num_easy_tasks, setting.seed)
     no_parent = tf.zeros([len(easy)], tf.int32)
-    self._bear(easy, no_parent, no_parent == 0)
+    self._add_tasks(easy, no_parent, no_parent == 0)
 
   def sample(
     self, num_tasks: int, seed: types.Seed, size: tf.Tensor | None = None
   ) -> tuple[types.TaskBatch, ...]:
     """Draws active and solved tasks 95 : 5, without replacement.
 
-    Where active tasks run short, solved ones fill up; where both do, rows are
-    repeated, and the repeats are not scored. Nor are those of the target
-    distribution, which come last.
+    Solved tasks replace missing active ones. If both sets together are too
+    small, tasks repeat, and the repeats are not scored. Target tasks come last
+    and are not scored either.
     """
     active_order, solved_order, target_seed = randomness.split(seed, 3)
     size = tf.constant(num_tasks) if size is None else size
@@ -81,15 +96,16 @@ class TaskExpansion(base.Curriculum):
     position = tf.range(num_tasks)
     is_active = position < num_active
     is_solved = ~is_active & (position < num_active + num_solved)
-    # The rows left over go round the set that is not empty.
+    # The remaining rows repeat tasks of the solved set, or of the active set
+    # while no task is solved.
     spare = position - num_active
     from_active = is_active | (self.solved.count == 0)
     active_slot = _pick(self.active, active_order, position)
     solved_slot = _pick(self.solved, solved_order, spare)
-    origin = tf.where(
+    source = tf.where(
       is_active,
-      int(types.Origin.ACTIVE),
-      tf.where(is_solved, int(types.Origin.SOLVED), int(types.Origin.FRESH)),
+      int(TaskSource.ACTIVE),
+      tf.where(is_solved, int(TaskSource.SOLVED), int(TaskSource.FRESH)),
     )
     phi = tf.where(
       from_active[:, None],
@@ -100,23 +116,22 @@ class TaskExpansion(base.Curriculum):
       target = self._space.sample_target(num_tasks, target_seed)
       phi = tf.where((position < num_others)[:, None], phi, target)
     slot = tf.where(from_active, active_slot, solved_slot)
-    count = tf.constant(self._space.count)
-    return (types.TaskBatch(phi, count, origin, slot, size),)
+    return (types.TaskBatch(phi, size, Ticket(source, slot)),)
 
   def update(
     self,
     batches: tuple[types.TaskBatch, ...],
-    values: tuple[tf.Tensor, ...],
+    feedback: tuple[types.TaskFeedback, ...],
     evaluation: tf.Tensor,
     seed: types.Seed,
   ) -> types.Metrics:
-    """Scores the batch, moves what is solved, expands around it."""
+    """Scores the batch, moves solved tasks, adds children (Algorithm 1)."""
     cfg = self._config
     is_known = ~tf.math.is_nan(evaluation[-1])
     self.mastery.assign(tf.where(is_known, evaluation[-1], 0.0))
     choice, active_seed, solved_seed, noise = randomness.split(seed, 4)
-    value = self._score(batches[0], values[0])
-    newly_solved = value > cfg.solved_value  # NaN is neither above nor below.
+    value = self._score(batches[0], feedback[0].value)
+    newly_solved = value > cfg.solved_value  # NaN compares as False.
     seeds, num_seeds = self._choose_seeds(newly_solved, choice)
     num_before = self.active.count.read_value()
     self.solved.append(self.active.rows, newly_solved)
@@ -140,10 +155,10 @@ class TaskExpansion(base.Curriculum):
     )
     child = tf.range(self._most_children)
     parent = child % tf.maximum(num_seeds, 1)
-    generation = tf.gather(seeds.origin, parent) + 1
-    self._bear(children, generation, child < num_children)
+    generation = tf.gather(seeds.generation, parent) + 1
+    self._add_tasks(children, generation, child < num_children)
     return {
-      'training_value': base.mean_value(batches[0], values[0]),
+      'training_value': base.mean_value(batches[0], feedback[0].value),
       'active_tasks': self.active.count.read_value(),
       'solved_tasks': self.solved.count.read_value(),
       'newly_solved': num_solved,
@@ -159,39 +174,50 @@ class TaskExpansion(base.Curriculum):
         history[f'{name}_{field}'] = rows[: members.count]
     return history
 
-  def _bear(
+  def _add_tasks(
     self, phi: tf.Tensor, generation: tf.Tensor, is_wanted: tf.Tensor
   ) -> None:
-    """Adds those of the tasks phi [K, D] to the active set that are wanted."""
+    """Adds the wanted ones of the tasks phi [K, D] to the active set."""
     num = phi.shape[0]
     unknown = tf.fill([num], float('nan'))
     rows = particles.Rows(phi, unknown, generation, tf.zeros([num], tf.int32))
     self.active.append(rows, is_wanted)
 
   def _children_of(self, num_tasks: tf.Tensor) -> tf.Tensor:
-    """Returns how many children an iteration with so many tasks may have."""
+    """Returns the largest number of children after so many tasks."""
     number = self._children_per_task * tf.cast(num_tasks, tf.float32)
     return tf.cast(tf.round(number), tf.int32)
 
   def _target_quota(self, num_tasks: tf.Tensor) -> tf.Tensor:
-    """Returns how many tasks of a batch are of the target distribution."""
+    """Returns how many tasks of a batch are target tasks."""
     share = self._config.target_share * self.mastery
     return tf.cast(share * tf.cast(num_tasks, tf.float32), tf.int32)
 
   def _quotas(self, num_tasks: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Returns how many active and solved tasks a batch holds; sheet 2.3."""
+    """Returns how many active and solved tasks a batch holds.
+
+    See the paper, appendix, "The Ratio of Active and Solved Tasks".
+    """
     share = self._config.solved_fraction * tf.cast(num_tasks, tf.float32)
-    wanted = tf.cast(share + 1e-3, tf.int32)  # Above a rounded-down integer.
+    wanted = tf.cast(share + 1e-3, tf.int32)  # Rounding may fall short.
     num_solved = tf.minimum(self.solved.count, wanted)
     num_active = tf.minimum(self.active.count, num_tasks - num_solved)
     return num_active, tf.minimum(self.solved.count, num_tasks - num_active)
 
   def _score(self, batch: types.TaskBatch, value: tf.Tensor) -> tf.Tensor:
-    """Notes the values of active tasks; returns them, NaN where unseen."""
+    """Stores the values of the active tasks of a batch.
+
+    Args:
+      batch: as it was sampled.
+      value: [B] of its tasks.
+
+    Returns:
+      The same values by row of the active set, NaN for tasks not in the batch.
+    """
     for members in (self.active, self.solved):
       members.rows.age.assign_add(tf.ones_like(members.rows.age))
-    is_scored = batch.origin == int(types.Origin.ACTIVE)
-    slot = tf.where(is_scored, batch.slot, self.active.size)
+    is_scored = batch.ticket.source == int(TaskSource.ACTIVE)
+    slot = tf.where(is_scored, batch.ticket.slot, self.active.size)
     seen = tf.fill([self.active.size + 1], float('nan'))
     seen = tf.tensor_scatter_nd_update(seen, slot[:, None], value)[:-1]
     known = self.active.rows.value
@@ -201,7 +227,12 @@ class TaskExpansion(base.Curriculum):
   def _choose_seeds(
     self, newly_solved: tf.Tensor, seed: types.Seed
   ) -> tuple[particles.Rows, tf.Tensor]:
-    """Returns K rows of the active set and how many of them are seeds."""
+    """Returns K rows of the active set and how many of them, first, are seeds.
+
+    Args:
+      newly_solved: bool, by row of the active set.
+      seed: of a random choice.
+    """
     size, num = self.active.size, self._most_children
     if self._config.seed_choice == 'random':
       score = randomness.uniform(seed, [size])
@@ -213,7 +244,7 @@ class TaskExpansion(base.Curriculum):
     return rows, tf.minimum(num_seeds, num)
 
   def _surplus(self, value: tf.Tensor, newly_solved: tf.Tensor) -> tf.Tensor:
-    """Returns which low scorers go: only while the set is full; sheet 2.3."""
+    """Returns which low scorers leave: as many as make a full set not full."""
     is_low = value < self._config.dropped_value
     staying = self.active.count - tf.reduce_sum(tf.cast(newly_solved, tf.int32))
     excess = staying - self.active.capacity + 1
@@ -223,7 +254,7 @@ class TaskExpansion(base.Curriculum):
 def _pick(
   members: particles.ParticleSet, seed: types.Seed, position: tf.Tensor
 ) -> tf.Tensor:
-  """Returns rows in use, in a random order, going round if they run out."""
+  """Returns rows in use in a random order, which repeats if they run out."""
   score = randomness.uniform(seed, [members.size])
   order = tf.argsort(tf.where(members.in_use(), score, 2.0))
   return tf.gather(order, position % tf.maximum(members.count, 1))

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Task expansion against section 2.3 of the sheet, written as lists."""
+"""Task expansion against its rules, written with lists."""
 
 from unittest import mock
 
@@ -11,11 +11,12 @@ from absl.testing import parameterized
 from vacl_tf import config
 from vacl_tf import randomness
 from vacl_tf import types
+from vacl_tf.curriculum import base
 from vacl_tf.curriculum import particles
 from vacl_tf.curriculum import task_expansion
 from vacl_tf.testing import fakes
 
-_ACTIVE, _SOLVED, _FRESH = map(int, types.Origin)
+_ACTIVE, _SOLVED, _FRESH = map(int, task_expansion.TaskSource)
 _NO_SCORE = (np.nan,)
 _SEED = randomness.root(5)
 
@@ -27,11 +28,19 @@ def _make(num_solved=0, **changes) -> task_expansion.TaskExpansion:
     'num_children': 6,
     'max_children_per_seed': 0,
     'noise': 0.4,
-    'noisy_share': 1.0,
+    'noise_probability': 1.0,
   }
-  cfg = config.CurriculumConfig(**(usual | changes))
+  curriculum = config.TaskExpansionConfig(**(usual | changes))
   space = fakes.LineTaskSpace()
-  made = task_expansion.TaskExpansion(space, cfg, 1, randomness.root(0))
+  made = task_expansion.TaskExpansion(
+    base.Setting(
+      cfg=config.Config(curriculum=curriculum),
+      space=space,
+      num_tasks=1,
+      most_tasks=1,
+      seed=randomness.root(0),
+    )
+  )
   if num_solved:
     phi = space.sample_uniform(num_solved, randomness.root(1))
     zeros = tf.zeros([num_solved], tf.int32)
@@ -49,17 +58,17 @@ def _batch(curriculum, slots) -> types.TaskBatch:
   """The active rows `slots`, as `sample` would hand them out."""
   slots = tf.constant(slots, tf.int32)
   phi = tf.gather(curriculum.active.rows.phi, slots)
-  size = tf.constant(len(slots))
-  return types.TaskBatch(phi, tf.constant(2), tf.zeros_like(slots), slots, size)
+  ticket = task_expansion.Ticket(tf.fill(slots.shape, _ACTIVE), slots)
+  return types.TaskBatch(phi, tf.constant(len(slots)), ticket)
 
 
 def _update(
   curriculum, batch, values, seed=_SEED, update=None, evaluation=_NO_SCORE
 ):
-  values = tf.constant(values, tf.float32)
+  feedback = types.TaskFeedback(tf.constant(values, tf.float32))
   update = update or curriculum.update
   evaluation = tf.constant(evaluation, tf.float32)
-  metrics = update((batch,), (values,), evaluation, seed)
+  metrics = update((batch,), (feedback,), evaluation, seed)
   return {name: float(value) for name, value in metrics.items()}
 
 
@@ -70,7 +79,7 @@ class SampleTest(parameterized.TestCase, tf.test.TestCase):
     easy = fakes.LineTaskSpace().sample_easy(12, randomness.root(0))
     self.assertAllEqual(rows.phi, easy)
     self.assertAllEqual(np.isnan(rows.value), np.ones(12))
-    self.assertAllEqual(rows.origin, np.zeros(12))
+    self.assertAllEqual(rows.generation, np.zeros(12))
     self.assertAllEqual(rows.age, np.zeros(12))
     self.assertEqual(int(made.solved.count), 0)
 
@@ -89,18 +98,18 @@ class SampleTest(parameterized.TestCase, tf.test.TestCase):
     if not active:
       made.active.keep(tf.fill([made.active.size], False))
     [batch] = made.sample(100, _SEED)
-    origin, slot = batch.origin.numpy(), batch.slot.numpy()
+    source, slot = batch.ticket.source.numpy(), batch.ticket.slot.numpy()
     self.assertEqual(batch.phi.shape, [100, 4])
-    self.assertEqual(int(batch.count), 2)
-    self.assertEqual(np.sum(origin == _ACTIVE), want_act)
-    self.assertEqual(np.sum(origin == _SOLVED), want_sol)
-    self.assertEqual(np.sum(origin == _FRESH), 100 - want_act - want_sol)
+    self.assertEqual(int(batch.size), 100)
+    self.assertEqual(np.sum(source == _ACTIVE), want_act)
+    self.assertEqual(np.sum(source == _SOLVED), want_sol)
+    self.assertEqual(np.sum(source == _FRESH), 100 - want_act - want_sol)
     members = []
     for which, rows in ((_ACTIVE, made.active), (_SOLVED, made.solved)):
-      mine = slot[origin == which]
+      mine = slot[source == which]
       phi = _rows(rows).phi
       self.assertLen(np.unique(mine), len(mine))
-      self.assertAllEqual(batch.phi[origin == which], phi[mine])
+      self.assertAllEqual(batch.phi[source == which], phi[mine])
       members += [tuple(row) for row in phi]
     for row in batch.phi.numpy():
       self.assertIn(tuple(row), members)
@@ -116,10 +125,11 @@ class SampleTest(parameterized.TestCase, tf.test.TestCase):
       [batch] = made.sample(100, _SEED)
       [part] = made.sample(100, _SEED, tf.constant(50))
     self.assertAllEqual(batch.phi[100 - want :], target[100 - want :])
-    self.assertAllEqual(batch.origin[100 - want :], [_FRESH] * want)
-    self.assertAllEqual(batch.origin[: 100 - want], [_ACTIVE] * (100 - want))
-    self.assertLen(np.unique(batch.slot[: 100 - want]), 100 - want)
-    self.assertNotIn(_FRESH, part.origin[: 50 - want // 2])
+    source, slot = batch.ticket
+    self.assertAllEqual(source[100 - want :], [_FRESH] * want)
+    self.assertAllEqual(source[: 100 - want], [_ACTIVE] * (100 - want))
+    self.assertLen(np.unique(slot[: 100 - want]), 100 - want)
+    self.assertNotIn(_FRESH, part.ticket.source[: 50 - want // 2])
     self.assertAllEqual(part.phi[50 - want // 2 :], target[50 - want // 2 :])
 
   def test_every_task_is_equally_likely(self):
@@ -127,7 +137,7 @@ class SampleTest(parameterized.TestCase, tf.test.TestCase):
     times = np.zeros(20)
     for index in range(100):
       [batch] = made.sample(10, randomness.root(index))
-      times[batch.slot.numpy()] += 1
+      times[batch.ticket.slot.numpy()] += 1
     self.assertAllInRange(times, 30, 70)  # 50, and 4 deviations of 5.
 
   def test_seed_decides(self):
@@ -135,8 +145,8 @@ class SampleTest(parameterized.TestCase, tf.test.TestCase):
     [one], [again], [other] = (
       made.sample(8, randomness.root(seed)) for seed in (0, 0, 1)
     )
-    self.assertAllEqual(one.slot, again.slot)
-    self.assertNotAllEqual(one.slot, other.slot)
+    self.assertAllEqual(one.ticket.slot, again.ticket.slot)
+    self.assertNotAllEqual(one.ticket.slot, other.ticket.slot)
 
 
 class UpdateTest(parameterized.TestCase, tf.test.TestCase):
@@ -162,7 +172,7 @@ class UpdateTest(parameterized.TestCase, tf.test.TestCase):
 
   def test_expansion_bears_children_around_the_solved(self):
     made = _make(step_size=0.3, noise=0.2)
-    made.active.rows.origin.assign(tf.range(made.active.size) + 10)
+    made.active.rows.generation.assign(tf.range(made.active.size) + 10)
     before = _rows(made.active)
     _update(made, _batch(made, [4, 8]), [1.0, 1.0])
     active = _rows(made.active)
@@ -170,18 +180,18 @@ class UpdateTest(parameterized.TestCase, tf.test.TestCase):
     children = particles.Rows(*(row[10:] for row in active))
     self.assertAllEqual(np.isnan(children.value), np.ones(6))
     self.assertAllEqual(children.age, np.zeros(6))
-    self.assertAllEqual(np.unique(children.origin), [15, 19])
-    for phi, origin in zip(children.phi, children.origin, strict=True):
-      step = phi - before.phi[origin - 11]
+    self.assertAllEqual(np.unique(children.generation), [15, 19])
+    for phi, generation in zip(children.phi, children.generation, strict=True):
+      step = phi - before.phi[generation - 11]
       self.assertLess(np.linalg.norm(step), 0.3 + 0.2 * 2 + 1e-5)
       self.assertGreater(np.linalg.norm(step), 0.0)
 
   @parameterized.parameters((1, 0, 6), (1, 2, 2), (2, 2, 4), (4, 2, 6))
   def test_children_per_seed_are_bounded(self, num_seeds, most, want):
     made = _make(max_children_per_seed=most)
-    made.active.rows.origin.assign(tf.range(made.active.size))
+    made.active.rows.generation.assign(tf.range(made.active.size))
     _update(made, _batch(made, range(num_seeds)), [1.0] * num_seeds)
-    children = _rows(made.active).origin[12 - num_seeds :]
+    children = _rows(made.active).generation[12 - num_seeds :]
     self.assertLen(children, want)
     # Every seed has its turn before one has a second child.
     self.assertLen(np.unique(children), min(num_seeds, want))
@@ -217,8 +227,9 @@ class UpdateTest(parameterized.TestCase, tf.test.TestCase):
   def test_only_active_rows_are_scored(self):
     made = _make(num_solved=4)
     [batch] = made.sample(30, _SEED)
-    self.assertIn(_FRESH, batch.origin)
-    is_active = batch.origin.numpy() == _ACTIVE
+    source = batch.ticket.source.numpy()
+    self.assertIn(_FRESH, source)
+    is_active = source == _ACTIVE
     known = _rows(made.solved).value
     metrics = _update(made, batch, np.where(is_active, 0.6, 1.0))
     self.assertEqual(metrics['newly_solved'], 0)
@@ -243,11 +254,11 @@ class UpdateTest(parameterized.TestCase, tf.test.TestCase):
     made = _make(
       seed_choice=choice, num_children=3, num_easy_tasks=20, noise=0.0
     )
-    made.active.rows.origin.assign(tf.range(made.active.size))
+    made.active.rows.generation.assign(tf.range(made.active.size))
     values = np.full(20, 1.0)
     values[0] = 0.6
     _update(made, _batch(made, range(20)), values)
-    born_to = _rows(made.active).origin[-3:] - 1
+    born_to = _rows(made.active).generation[-3:] - 1
     if parents:
       self.assertAllEqual(born_to, parents)
     else:
@@ -317,8 +328,8 @@ class CompiledTest(tf.test.TestCase):
       seed = randomness.root(turn)
       batches = sample(seed)
       values = tf.cos(9.0 * batches[0].phi[:, 0] + turn) / 2.0 + 0.7
-      values = (tf.minimum(values, 1.0),)
-      metrics = update(batches, values, tf.constant(_NO_SCORE), seed)
+      feedback = (types.TaskFeedback(tf.minimum(values, 1.0)),)
+      metrics = update(batches, feedback, tf.constant(_NO_SCORE), seed)
       seen.append(tf.nest.map_structure(np.array, (batches, metrics)))
     history = tf.nest.map_structure(np.array, made.history())
     self.assertGreater(seen[-1][1]['solved_tasks'], 10)
