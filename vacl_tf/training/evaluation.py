@@ -3,6 +3,7 @@
 """Greedy evaluation, and what may be said from it."""
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ import tensorflow as tf
 from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.environments import base
-from vacl_tf.learning import chunks
+from vacl_tf.learning import microbatch
 from vacl_tf.training import rollout
 
 _Z = 1.96  # Deviations on either side of 95 % of a normal distribution.
@@ -52,6 +53,7 @@ def evaluate(
   num_tasks: int,
   seed: types.Seed,
   block: int | None = None,
+  initial_memory: Callable[[int], types.Memory] = lambda num_worlds: (),
 ) -> tf.Tensor:
   """Plays tasks of the target distribution.
 
@@ -61,6 +63,7 @@ def evaluate(
     num_tasks: how many tasks (B).
     seed: of the tasks, and of what acts and places at random.
     block: worlds that are played together; None for all.
+    initial_memory: returns the policy's memory of so many worlds.
 
   Returns:
     The progress [T, B] after each step.
@@ -72,14 +75,8 @@ def evaluate(
 
   def play_block(begin: tf.Tensor) -> tf.Tensor:
     mine = tf.slice(phi, [begin, 0], [block, phi.shape[1]])
-    return rollout.play(act, env, mine, randomness.fold(run, begin))[1]
+    seed = randomness.fold(run, begin)
+    return rollout.play(act, env, mine, seed, initial_memory(block))[1]
 
-  progress = chunks.over_worlds(play_block, num_played, block, num_played)
+  progress = microbatch.over_worlds(play_block, num_played, block, num_played)
   return progress[:, :num_tasks]
-
-
-def greedily(logits: rollout.Logits) -> rollout.Act:
-  """Returns the policy that takes the likeliest action."""
-  return lambda observations, _: tuple(
-    map(rollout.greedy, logits(observations))
-  )

@@ -46,12 +46,13 @@ class EvaluateTest(tf.test.TestCase):
   def test_progress_depends_on_policy_and_seed_alone(self):
     env = fakes.LineWorld()
 
-    def stay(observations, seed):
+    def stay(observations, memory, seed):
       del seed
-      return (tf.zeros(observations[0].own.shape[:2], tf.int32),)
+      return (tf.zeros(observations[0].own.shape[:2], tf.int32),), memory
 
-    def right(observations, seed):
-      return (2 + stay(observations, seed)[0],)
+    def right(observations, memory, seed):
+      [actions], memory = stay(observations, memory, seed)
+      return (2 + actions,), memory
 
     seed = randomness.root(3)
     progress = evaluation.evaluate(stay, env, 64, seed)
@@ -64,10 +65,6 @@ class EvaluateTest(tf.test.TestCase):
     self.assertEqual(filled_up.shape, progress.shape)
     other = evaluation.evaluate(right, env, 64, seed)
     self.assertNotAllEqual(progress, other)
-
-  def test_greedily_takes_the_largest_logit(self):
-    act = evaluation.greedily(lambda _: (tf.constant([[[0.0, 2.0, 1.0]]]),))
-    self.assertAllEqual(act((), None)[0], [[1]])
 
 
 if __name__ == '__main__':

@@ -8,6 +8,8 @@ from absl.testing import parameterized
 
 from vacl_tf import config
 from vacl_tf import randomness
+from vacl_tf import types
+from vacl_tf.curriculum import base
 from vacl_tf.curriculum import svgd
 from vacl_tf.curriculum import task_expansion
 from vacl_tf.environments import hide_and_seek
@@ -21,25 +23,36 @@ def _space(name):
 
 class GridTaskSpaceTest(tf.test.TestCase, parameterized.TestCase):
   def test_a_compiled_curriculum_expands(self):
-    cfg = config.CurriculumConfig(
+    cfg = config.TaskExpansionConfig(
       capacity=60, num_easy_tasks=30, num_children=40, step_size=1.0, noise=1.0
     )
     space = _space('ramp_use')
-    sets = task_expansion.TaskExpansion(space, cfg, 20, randomness.root(0))
+    sets = task_expansion.TaskExpansion(
+      base.Setting(
+        cfg=config.Config(curriculum=cfg),
+        space=space,
+        num_tasks=20,
+        most_tasks=20,
+        seed=randomness.root(0),
+      )
+    )
     update = tf.function(sets.update, jit_compile=True, autograph=False)
     for index in range(3):
       seed = randomness.root(index)
       batches = sets.sample(20, seed)
-      update(batches, (tf.ones([20]),), tf.constant([0.0]), seed)
+      feedback = (types.TaskFeedback(tf.ones([20])),)
+      update(batches, feedback, tf.constant([0.0]), seed)
     self.assertGreater(int(sets.solved.count), 20)
     history = sets.history()
-    born = history['active_phi'][history['active_origin'] > 0]
+    born = history['active_phi'][history['active_generation'] > 0]
     self.assertGreater(len(born), 20)
     self.assertTrue(np.all(space.feasible(born)))
 
   @parameterized.parameters('lock_and_return', 'ramp_use')
   def test_children_are_legal_and_elsewhere(self, name):
-    cfg = config.CurriculumConfig(step_size=1.0, noise=2.0, noisy_share=1.0)
+    cfg = config.TaskExpansionConfig(
+      step_size=1.0, noise=2.0, noise_probability=1.0
+    )
     space = _space(name)
     seeds = space.sample_easy(50, randomness.root(0))
     children = svgd.propose(

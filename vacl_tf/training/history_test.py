@@ -21,10 +21,11 @@ class RecordTest(tf.test.TestCase):
     folder = pathlib.Path(self.create_tempdir().full_path)
     self.path = folder / 'curriculum.npz'
     cfg = config.Config(
-      curriculum=config.CurriculumConfig(capacity=1300, num_easy_tasks=1200)
+      curriculum=config.TaskExpansionConfig(capacity=1300, num_easy_tasks=1200)
     )
-    space = fakes.LineWorld().task_space
-    self.curriculum = curriculum.make(cfg, [space], randomness.root(0))
+    self.curriculum = curriculum.make(
+      cfg, [fakes.LineWorld()], randomness.root(0)
+    )
 
   def _iterations(self) -> list[int]:
     with np.load(self.path) as arrays:
@@ -40,8 +41,8 @@ class RecordTest(tf.test.TestCase):
     self.assertLess(self.path.stat().st_size, 1_000_000)
 
   def test_tasks_of_many_agents_stay_small_too(self):
-    space = environments.load('simple_spread', num_agents=24).task_space
-    made = curriculum.make(config.Config(), [space], randomness.root(0))
+    world = environments.load('simple_spread', num_agents=24)
+    made = curriculum.make(config.Config(), [world], randomness.root(0))
     made.solved.append(
       made.active.rows, tf.range(made.active.size) < made.active.count
     )
@@ -68,7 +69,7 @@ class RecordTest(tf.test.TestCase):
   def test_a_curriculum_without_sets_writes_nothing(self):
     uniform = curriculum.make(
       config.Config(curriculum=config.CurriculumConfig(name='uniform')),
-      [fakes.LineWorld().task_space],
+      [fakes.LineWorld()],
       randomness.root(0),
     )
     history.record(self.path, uniform, 1)

@@ -2,149 +2,156 @@
 # SPDX-License-Identifier: Apache-2.0
 """Playing episodes of worlds that are simulated outside TensorFlow.
 
-Worlds come in two groups that take turns: while the physics of one goes a
-step, the policy looks at the other, so that with a GPU neither waits for the
+Worlds come in two groups that take turns: while the simulator of one makes a
+step, the policy acts in the other, so that with a GPU neither waits for the
 other. Results do not depend on which is faster.
 """
 
 from collections.abc import Callable, Sequence
 from concurrent import futures
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import tensorflow as tf
 
 from vacl_tf import randomness
 from vacl_tf import types
-from vacl_tf.environments.hide_and_seek import environment
-from vacl_tf.environments.hide_and_seek import task as task_lib
-from vacl_tf.environments.hide_and_seek import training_view
-from vacl_tf.learning import chunks
-from vacl_tf.networks import recurrent
+from vacl_tf.agents import base as agent_base
+from vacl_tf.environments import base
+from vacl_tf.environments import checked_simulator
+from vacl_tf.learning import microbatch
+from vacl_tf.training import recording
+from vacl_tf.training import rollout
 
 NUM_GROUPS = 2
 
+Watch = Callable[[int, Any], None]
 
-class Player(Protocol):
+
+class Actor(Protocol):
   """Acts for one group of worlds."""
 
-  def act(self, step: int, seen: task_lib.Observations) -> np.ndarray:
-    """Returns actions int [B, n, heads] in a step, 0 for the first."""
+  def act(
+    self, step: int, observations: types.Observations
+  ) -> tuple[np.ndarray, ...]:
+    """Returns actions [B, n, ...] per role in a step, 0 for the first."""
 
-  def note(self, step: int, outcome: task_lib.Outcome) -> None:
+  def note(self, step: int, outcome: base.Outcome) -> None:
     """Is told what the actions of a step have led to."""
+
+  def end(self, observations: types.Observations) -> None:
+    """Is told what is observed after the last step."""
 
 
 class Worlds:
-  """As many worlds of a task as are wanted at a time.
+  """As many worlds as are wanted at a time.
 
   Attributes:
-    task: what is played.
-    num_unstable: how often the physics of a world broke down so far; see
-      `environment.HideAndSeekWorlds`.
+    env: what is played.
+    num_unstable: how often a simulation diverged so far and was reset.
   """
 
-  def __init__(self, task: task_lib.Task) -> None:
-    self.task = task
+  def __init__(self, env: base.World) -> None:
+    self.env = env
     self.num_unstable = 0
-    self._groups: list[environment.HideAndSeekWorlds] = []
+    self._groups: list[base.Simulator] = []
 
   def play(
     self,
     phi: np.ndarray,
     seed: types.Seed,
-    make_player: Callable[[int, int], Player],
-    watch: Callable[[int, task_lib.State], None] | None = None,
+    make_actor: Callable[[int, int], Actor],
+    watch: Watch | None = None,
   ) -> None:
     """Plays an episode of each task.
 
     Args:
       phi: [B, D] tasks.
       seed: of what the worlds decide at random.
-      make_player: given the first world of a group and the one after its last,
+      make_actor: given the first world of a group and the one after its last,
         returns who acts there.
-      watch: is shown the state of each group, the first of them being 0, before
-        each step and after the last one.
+      watch: is shown `Simulator.state` of each group, the first of them being
+        0, before each step and after the last one.
     """
     num_groups = min(NUM_GROUPS, len(phi))
     bounds = np.linspace(0, len(phi), num_groups + 1).astype(int).tolist()
     sizes = np.diff(bounds).tolist()
     if [group.num_worlds for group in self._groups] != sizes:
-      self._groups = [
-        environment.HideAndSeekWorlds(self.task, size) for size in sizes
-      ]
+      for group in self._groups:
+        group.close()
+      self._groups = [self._simulator(size) for size in sizes]
     before = sum(group.num_unstable for group in self._groups)
     key = seed.numpy().view(np.uint32).tolist()
-    players = []
-    for worlds, begin in zip(self._groups, bounds[:-1], strict=True):
-      end = begin + worlds.num_worlds
-      worlds.place(phi[begin:end], [*key, begin])
-      players.append(make_player(begin, end))
-    _take_turns(self._groups, players, self.task.horizon, watch)
+    actors = []
+    for group, begin in zip(self._groups, bounds[:-1], strict=True):
+      end = begin + group.num_worlds
+      group.place(phi[begin:end], [*key, begin])
+      actors.append(make_actor(begin, end))
+    _take_turns(self._groups, actors, self.env.horizon, watch)
     after = sum(group.num_unstable for group in self._groups)
     self.num_unstable += after - before
 
+  def read_tasks(self) -> np.ndarray:
+    """Returns the phi [B, D] that would place the worlds as they are now."""
+    return np.concatenate([group.read_task() for group in self._groups])
+
+  def _simulator(self, size: int) -> base.Simulator:
+    simulator = self.env.make_simulator(size)
+    return checked_simulator.Checked(simulator, self.env)
+
 
 def _take_turns(
-  groups: Sequence[environment.HideAndSeekWorlds],
-  players: Sequence[Player],
+  groups: Sequence[base.Simulator],
+  actors: Sequence[Actor],
   num_steps: int,
-  watch: Callable[[int, task_lib.State], None] | None,
+  watch: Watch | None,
 ) -> None:
-  """Plays whole episodes; one group acts while another's physics is at work."""
+  """Plays whole episodes; one group acts while another one is simulated."""
   moving: list[futures.Future | None] = [None] * len(groups)
 
   def arrive(index: int, step: int) -> None:
     """Waits for a group's last step, and tells who wants to know."""
     if step:
-      players[index].note(step - 1, moving[index].result())
+      actors[index].note(step - 1, moving[index].result())
     if watch is not None:
       watch(index, groups[index].state)
 
   with futures.ThreadPoolExecutor(max_workers=1) as engine:
     for step in range(num_steps):
-      for index, worlds in enumerate(groups):
+      for index, group in enumerate(groups):
         arrive(index, step)
-        actions = players[index].act(step, worlds.observe())
-        moving[index] = engine.submit(worlds.step, actions)
-    for index in range(len(groups)):
+        actions = actors[index].act(step, group.observe())
+        moving[index] = engine.submit(group.step, actions)
+    for index, group in enumerate(groups):
       arrive(index, num_steps)
+      actors[index].end(group.observe())
 
 
-class Record(NamedTuple):
-  """An episode of many worlds; arrays [T, rows, ...], see types.Trajectory."""
+class Collector:
+  """Plays with exploration, to learn from.
 
-  seen: types.Seen
-  memory: np.ndarray  # [T, rows, n, H] of the policy, before each step.
-  numbers: np.ndarray  # [T, rows, n, heads] that actions are drawn by.
-  action: np.ndarray
-  log_prob: np.ndarray
-  reward: np.ndarray
-  progress: np.ndarray
-
-
-class Explorer:
-  """Plays with exploration, to learn from."""
+  Attributes:
+    worlds: that are played.
+  """
 
   def __init__(
     self,
-    network: recurrent.PolicyValue,
-    world: training_view.HideAndSeek,
+    agent: agent_base.Agent,
+    env: base.World,
     block: int,
     compiled: Callable[[Callable], Callable],
   ) -> None:
     """Initialises the collector of one entity count.
 
     Args:
-      network: what acts.
-      world: what is played.
-      block: worlds that the network looks at together; no result depends on
-        it.
+      agent: whose policy acts.
+      env: the world.
+      block: worlds that the policy acts in together; no result depends on it.
       compiled: compiles a function.
     """
-    self.worlds = Worlds(world.task)
-    self._network = network
-    self._world = world
+    self.worlds = Worlds(env)
+    self._agent = agent
+    self._env = env
     self._block = block
     self._act = compiled(self._play_step)
     self._draw = compiled(self._draw_numbers)
@@ -159,167 +166,110 @@ class Explorer:
       seed: of places and actions.
 
     Returns:
-      A trajectory whose states are what the agents see and the memories of the
-      policy, both before each step, [T, B, ...].
+      A trajectory whose states are observations.
     """
     num_rows, size = batch.phi.shape[0], int(batch.size)
     most = -(-num_rows // NUM_GROUPS)  # In a group.
     window = -(-most // self._block) * self._block
     place_seed, action_seed = randomness.split(seed, 2)
+    numbers = self._draw(batch.phi, action_seed)
     # A few more rows, so that the window of any group lies within.
-    record = self._empty_record(num_rows + window)
-    record.numbers[:, :num_rows] = self._draw(batch.phi, action_seed)
+    record = recording.Record(
+      self._env, self._agent, num_rows + window, numbers
+    )
 
-    def make_player(begin: int, end: int) -> Player:
-      return _Recorder(self._act, record, slice(begin, end), window)
+    def make_actor(begin: int, end: int) -> Actor:
+      return recording.Recorder(self._act, record, slice(begin, end), window)
 
-    self.worlds.play(batch.phi.numpy()[:size], place_seed, make_player)
+    phi = batch.phi.numpy()[:size]
+    self.worlds.play(phi, place_seed, make_actor)
     whole = tf.nest.map_structure(
-      lambda x: tf.convert_to_tensor(x[:, :num_rows]), record
+      lambda x: tf.convert_to_tensor(x[:, :num_rows]), record.arrays
     )
     return types.Trajectory(
-      state=(whole.seen, whole.memory),
-      action=(whole.action,),
-      log_prob=(whole.log_prob,),
-      reward=(whole.reward,),
-      bonus=(tf.zeros_like(whole.reward),),
+      state=whole.observations,
+      memory=whole.memory,
+      action=whole.action,
+      log_prob=whole.log_prob,
+      reward=whole.reward,
+      bonus=tuple(tf.zeros_like(reward) for reward in whole.reward),
       progress=whole.progress,
+      discount=whole.discount,
     )
 
-  def _empty_record(self, num_rows: int) -> Record:
-    [role] = self._world.roles
-    slots, n = self._world.task.slots, role.num_agents
-    num_heads = len(role.num_actions)
-
-    def zeros(*shape: int, dtype: type = np.float32) -> np.ndarray:
-      return np.zeros([self._world.horizon, num_rows, *shape], dtype)
-
-    return Record(
-      seen=types.Seen(
-        own=zeros(n, role.own_size),
-        own_of_value=zeros(n, role.own_size),
-        entities={
-          kind: zeros(n, slots[kind], size)
-          for kind, size in role.entity_sizes.items()
-        },
-      ),
-      memory=zeros(n, self._network.hidden_size),
-      numbers=zeros(n, num_heads),
-      action=zeros(n, num_heads, dtype=np.int32),
-      log_prob=zeros(n),
-      reward=zeros(n),
-      progress=zeros(),
-    )
-
-  def _draw_numbers(self, phi: tf.Tensor, seed: types.Seed) -> tf.Tensor:
-    """Returns numbers [T, B, n, heads] to draw actions by, for phi [B, D]."""
-    [role] = self._world.roles
-    shape = [phi.shape[0], role.num_agents, len(role.num_actions)]
-    return randomness.uniform(seed, [self._world.horizon, *shape])
+  def _draw_numbers(
+    self, phi: tf.Tensor, seed: types.Seed
+  ) -> tuple[tf.Tensor, ...]:
+    """Returns numbers [T, B, n, ...] to draw actions by, for phi [B, D]."""
+    more = range(1, len(self._env.roles))
+    seeds = [seed, *(randomness.fold(seed, index) for index in more)]
+    return rollout.action_numbers(self._env, phi.shape[0], seeds)
 
   def _play_step(
     self,
-    own: tf.Tensor,
-    entities: dict[str, tf.Tensor],
-    memory: tf.Tensor,
-    numbers: tf.Tensor,
+    observations: types.Observations,
+    memory: types.Memory,
+    numbers: tuple[tf.Tensor, ...],
     size: tf.Tensor,
-  ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+  ) -> tuple[tuple, tuple, types.Memory]:
     """Returns actions, their log-probabilities and memories; all [rows, ...].
 
     Args:
-      own: [rows, n, F].
-      entities: kind -> [rows, n, m, F].
-      memory: [rows, n, H].
-      numbers: [rows, n, heads].
+      observations: leaves [rows, n, ...].
+      memory: leaves [rows, ...].
+      numbers: [rows, n, ...] per role.
       size: [] int32 how many of the rows are wanted.
     """
     block = self._block
     inputs = tf.nest.map_structure(
-      lambda x: x[None], (own, entities, memory, numbers)
+      lambda x: x[None], (observations, memory, numbers)
     )
 
-    def of_block(begin: tf.Tensor) -> tuple[tf.Tensor, ...]:
-      mine = chunks.worlds(inputs, begin, block)
-      *seen, uniform = tf.nest.map_structure(lambda x: x[0], mine)
-      distribution, after = self._network.act(*seen)
-      action = distribution.draw(uniform)
-      found = (action, distribution.log_prob(action), after)
+    def of_block(begin: tf.Tensor) -> tuple:
+      mine = microbatch.worlds(inputs, begin, block)
+      seen, before, uniform = tf.nest.map_structure(lambda x: x[0], mine)
+      distributions, after = self._agent.act(seen, before)
+      pairs = zip(distributions, uniform, strict=True)
+      actions = tuple(x.draw(number) for x, number in pairs)
+      pairs = zip(distributions, actions, strict=True)
+      log_probs = tuple(x.log_prob(action) for x, action in pairs)
+      found = (actions, log_probs, after)
       return tf.nest.map_structure(lambda x: x[None], found)
 
     wanted = (size + block - 1) // block * block
-    found = chunks.over_worlds(of_block, own.shape[0], block, wanted)
+    num_rows = numbers[0].shape[0]
+    found = microbatch.over_worlds(of_block, num_rows, block, wanted)
     return tf.nest.map_structure(lambda x: x[0], found)
 
 
-class _Recorder:
-  """Acts in some of the worlds and writes down what happens."""
-
-  def __init__(
-    self, act: Callable, record: Record, rows: slice, window: int
-  ) -> None:
-    """Initialises who acts in some rows of a record.
-
-    Args:
-      act: see `Explorer._play_step`.
-      record: what to write to.
-      rows: the worlds to act in.
-      window: how many rows `act` is compiled for.
-    """
-    self._act = act
-    self._record = record
-    self._rows = rows
-    self._window = slice(rows.start, rows.start + window)
-    self._size = tf.constant(rows.stop - rows.start)
-
-  def act(self, step: int, seen: task_lib.Observations) -> np.ndarray:
-    record, rows = self._record, self._rows
-    record.seen.own[step, rows] = seen.actor.own
-    record.seen.own_of_value[step, rows] = seen.critic.own
-    for kind, entities in seen.actor.entities.items():
-      record.seen.entities[kind][step, rows] = entities
-    inputs = (
-      record.seen.own,
-      record.seen.entities,
-      record.memory,
-      record.numbers,
-    )
-    inputs = tf.nest.map_structure(lambda x: x[step, self._window], inputs)
-    action, log_prob, memory = self._act(*inputs, self._size)
-    size = rows.stop - rows.start
-    record.action[step, rows] = action.numpy()[:size]
-    record.log_prob[step, rows] = log_prob.numpy()[:size]
-    if step + 1 < len(record.memory):
-      record.memory[step + 1, rows] = memory.numpy()[:size]
-    return record.action[step, rows]
-
-  def note(self, step: int, outcome: task_lib.Outcome) -> None:
-    self._record.reward[step, self._rows] = outcome.reward
-    self._record.progress[step, self._rows] = outcome.progress
-
-
-Memory = Any
-# The first world of a group, what is seen there and the memory so far (None at
-# first) to actions int [B, n, heads] and the memory after them.
-Act = Callable[[int, task_lib.Observations, Memory], tuple[np.ndarray, Memory]]
+# The first world of a group, what is observed there and the memory so far (None
+# at first) to actions per role [B, n, ...] and the memory after them.
+Act = Callable[
+  [int, types.Observations, Any], tuple[tuple[np.ndarray, ...], Any]
+]
 
 
 class _Performer:
-  """Acts by itself, with nothing written down but progress."""
+  """Acts and notes progress alone."""
 
   def __init__(self, act: Act, begin: int, progress: np.ndarray) -> None:
     self._act = act
     self._begin = begin
     self._progress = progress
-    self._memory: Memory = None
+    self._memory: Any = None
 
-  def act(self, step: int, seen: task_lib.Observations) -> np.ndarray:
+  def act(
+    self, step: int, observations: types.Observations
+  ) -> tuple[np.ndarray, ...]:
     del step
-    action, self._memory = self._act(self._begin, seen, self._memory)
-    return action
+    actions, self._memory = self._act(self._begin, observations, self._memory)
+    return actions
 
-  def note(self, step: int, outcome: task_lib.Outcome) -> None:
+  def note(self, step: int, outcome: base.Outcome) -> None:
     self._progress[step] = outcome.progress
+
+  def end(self, observations: types.Observations) -> None:
+    del observations
 
 
 def perform(
@@ -327,14 +277,14 @@ def perform(
   worlds: Worlds,
   phi: np.ndarray,
   seed: types.Seed,
-  watch: Callable[[int, task_lib.State], None] | None = None,
+  watch: Watch | None = None,
 ) -> np.ndarray:
   """Plays an episode of each task phi [B, D]; see `Worlds.play`.
 
   Returns:
     The progress [T, B] after each step.
   """
-  progress = np.zeros([worlds.task.horizon, len(phi)], np.float32)
+  progress = np.zeros([worlds.env.horizon, len(phi)], np.float32)
   worlds.play(
     phi,
     seed,

@@ -12,10 +12,10 @@ from vacl_tf import config
 from vacl_tf import environments
 from vacl_tf import randomness
 from vacl_tf import types
+from vacl_tf.agents import recurrent_agent
 from vacl_tf.curriculum import base
 from vacl_tf.environments.hide_and_seek import environment
 from vacl_tf.environments.hide_and_seek import mechanics
-from vacl_tf.networks import recurrent
 from vacl_tf.training import host_rollout
 
 _SEED = randomness.root(4)
@@ -28,12 +28,12 @@ def _world():
 
 
 @functools.cache  # No test changes it.
-def _network() -> recurrent.PolicyValue:
-  cfg = config.NetworkConfig(hidden_size=_HIDDEN, activation='tanh')
-  network = recurrent.PolicyValue(_world().roles[0], cfg, 0)
+def _agent() -> recurrent_agent.RecurrentAgent:
+  cfg = config.RecurrentConfig(hidden_size=_HIDDEN, activation='tanh')
+  agent = recurrent_agent.RecurrentAgent(_world().roles, cfg, 0)
   # As it is initialised, the policy is all but uniform everywhere.
-  network.policies[0].logits.w.assign(100.0 * network.policies[0].logits.w)
-  return network
+  agent.policies[0].logits.w.assign(100.0 * agent.policies[0].logits.w)
+  return agent
 
 
 @functools.cache
@@ -41,7 +41,8 @@ def _program():
   """Returns what acts: eagerly, an episode would take seconds."""
 
   def look(own, entities, memory, action):
-    distribution, memory = _network().act(own, entities, memory)
+    observation = types.Observation(own, entities)
+    [distribution], [memory] = _agent().act((observation,), (memory,))
     log_prob = distribution.log_prob(action)
     return log_prob, distribution.mode(), memory, distribution.logits
 
@@ -59,20 +60,21 @@ def _program():
   return tf.function(look, input_signature=signature, autograph=False)
 
 
-def _look(seen, memory=None, action=None):
-  """Returns log-probability, mode and memory of what agents see in a step."""
-  leading = seen.own.shape[:2]
+def _look(observation, memory=None, action=None):
+  """Returns log-probability, mode and memory of a step's observation."""
+  leading = observation.own.shape[:2]
   if memory is None:
     memory = tf.zeros([*leading, _HIDDEN])
   if action is None:
     action = np.zeros([*leading, 5], np.int32)
-  return _program()(seen.own, dict(seen.entities), memory, action)
+  entities = dict(observation.entities)
+  return _program()(observation.own, entities, memory, action)
 
 
 @functools.cache
-def _explorer(block=3) -> host_rollout.Explorer:
-  return host_rollout.Explorer(
-    _network(), _world(), block, lambda f: tf.function(f, autograph=False)
+def _collector(block=3) -> host_rollout.Collector:
+  return host_rollout.Collector(
+    _agent(), _world(), block, lambda f: tf.function(f, autograph=False)
   )
 
 
@@ -83,8 +85,8 @@ def _phi(rows=_WORLDS) -> tf.Tensor:
 
 @functools.cache  # Several tests look at the same trajectory.
 def _collect(seed=4, block=3, size=_WORLDS):
-  batch = base.fresh_batch(_world().task_space, _phi(), tf.constant(size))
-  return _explorer(block).collect(batch, randomness.root(seed))
+  batch = base.fresh_batch(_phi(), tf.constant(size))
+  return _collector(block).collect(batch, randomness.root(seed))
 
 
 def _groups(seed, size):
@@ -93,7 +95,7 @@ def _groups(seed, size):
   key = randomness.split(randomness.root(seed), 2)[0]
   numbers = key.numpy().astype(np.int64) % 2**32
   for begin, end in zip(bounds[:-1], bounds[1:], strict=True):
-    worlds = environment.HideAndSeekWorlds(_world().task, end - begin)
+    worlds = _world().make_simulator(end - begin)
     worlds.place(_phi().numpy()[begin:end], [*numbers, begin])
     yield worlds, slice(begin, end)
 
@@ -102,40 +104,42 @@ def _assert_same(one, other):
   tf.nest.map_structure(np.testing.assert_array_equal, one, other)
 
 
+def _at(tree, t, rows):
+  return tf.nest.map_structure(lambda x: x[t, rows], tree)
+
+
 class CollectTest(parameterized.TestCase, tf.test.TestCase):
   @parameterized.parameters(_WORLDS, 1)
   def test_it_is_what_happens_when_its_actions_are_repeated(self, size):
     trajectory = _collect(size=size)
-    seen, memories = trajectory.state
+    [seen], [memories] = trajectory.state, trajectory.memory
     num_rows = 0
     for worlds, rows in _groups(4, size):
       num_rows += worlds.num_worlds
       memory = None
       for t in range(_world().horizon):
-        looks = worlds.observe()
-        np.testing.assert_array_equal(seen.own[t, rows], looks.actor.own)
-        np.testing.assert_array_equal(
-          seen.own_of_value[t, rows], looks.critic.own
-        )
-        for kind, entities in looks.actor.entities.items():
-          np.testing.assert_array_equal(seen.entities[kind][t, rows], entities)
+        [looks] = worlds.observe()
+        _assert_same(_at(seen, t, rows), looks)
         before = np.zeros_like(memories[t, rows]) if memory is None else memory
         np.testing.assert_allclose(memories[t, rows], before, 1e-5, 1e-5)
         action = trajectory.action[0][t, rows]
-        log_prob, _, memory, _ = _look(looks.actor, memory, action)
+        log_prob, _, memory, _ = _look(looks, memory, action)
         np.testing.assert_allclose(
           trajectory.log_prob[0][t, rows], log_prob, 1e-4, 1e-4
         )
-        outcome = worlds.step(action.numpy())
+        outcome = worlds.step((action.numpy(),))
         np.testing.assert_array_equal(
-          trajectory.reward[0][t, rows], outcome.reward
+          trajectory.reward[0][t, rows], outcome.reward[0]
         )
-        np.testing.assert_array_equal(
-          trajectory.progress[t, rows], outcome.progress
-        )
+        for name in ('progress', 'discount'):
+          np.testing.assert_array_equal(
+            getattr(trajectory, name)[t, rows], getattr(outcome, name)
+          )
+      [looks] = worlds.observe()
+      _assert_same(_at(seen, -1, rows), looks)
     self.assertEqual(num_rows, size)
     # Else little would have been compared.
-    self.assertNotAllEqual(seen.own[:, :size], seen.own_of_value[:, :size])
+    self.assertNotAllEqual(seen.own[:, :size], seen.critic_own[:, :size])
     self.assertGreater(np.ptp(memories[-1, :size]), 0.1)
     if size == _WORLDS:
       self.assertGreater(np.ptp(trajectory.reward[0]), 0.0)
@@ -149,12 +153,14 @@ class CollectTest(parameterized.TestCase, tf.test.TestCase):
     self.assertEqual(trajectory.action[0].shape, [*leading, 5])
     self.assertEqual(trajectory.action[0].dtype, tf.int32)
     self.assertEqual(trajectory.progress.shape, leading[:2])
+    self.assertAllEqual(trajectory.discount[:-1], np.ones([59, _WORLDS]))
+    self.assertAllEqual(trajectory.discount[-1], np.zeros([_WORLDS]))
     self.assertAllEqual(trajectory.bonus[0], np.zeros(leading))
 
   def test_actions_are_drawn_as_the_policy_has_it(self):
     trajectory = _collect()
-    [action], (seen, memories) = trajectory.action, trajectory.state
-    seen = types.Observation(seen.own, seen.entities, {})
+    [action], [memories] = trajectory.action, trajectory.memory
+    [seen] = tf.nest.map_structure(lambda x: x[:-1], trajectory.state)
     seen, memories, flat = tf.nest.map_structure(
       lambda x: tf.reshape(x, [-1, *x.shape[2:]]), (seen, memories, action)
     )
@@ -194,8 +200,8 @@ class CollectTest(parameterized.TestCase, tf.test.TestCase):
       self.assertAllEqual(leaf[:, size:], tf.zeros_like(leaf[:, size:]))
     # What is asked for there is not even a task.
     phi = tf.concat([_phi()[:size], tf.fill([_WORLDS - size, 8], -7.0)], 0)
-    batch = base.fresh_batch(_world().task_space, phi, tf.constant(size))
-    _assert_same(part, _explorer().collect(batch, _SEED))
+    batch = base.fresh_batch(phi, tf.constant(size))
+    _assert_same(part, _collector().collect(batch, _SEED))
 
   def test_first_worlds_are_alike_whatever_the_size(self):
     # Those of the first group; the others' places depend on where it ends.
@@ -210,26 +216,29 @@ class CollectTest(parameterized.TestCase, tf.test.TestCase):
 
 
 class WorldsTest(tf.test.TestCase):
-  def test_players_act_and_are_told_in_turn(self):
+  def test_actors_act_and_are_told_in_turn(self):
     heard = {}
 
-    class Player:
+    class Actor:
       def __init__(self, begin, end):
         self._heard = heard.setdefault((begin, end), [])
         self._actions = np.tile(mechanics.NO_OP, [end - begin, 2, 1])
 
-      def act(self, step, seen):
-        self._heard.append(('act', step, len(seen.actor.own)))
-        return self._actions
+      def act(self, step, observations):
+        self._heard.append(('act', step, len(observations[0].own)))
+        return (self._actions,)
 
       def note(self, step, outcome):
         self._heard.append(('note', step, len(outcome.progress)))
 
+      def end(self, observations):
+        self._heard.append(('end', None, len(observations[0].own)))
+
     steps = {}
-    host_rollout.Worlds(_world().task).play(
+    host_rollout.Worlds(_world()).play(
       _phi().numpy(),
       _SEED,
-      Player,
+      Actor,
       lambda group, state: steps.setdefault(group, []).append(state.step),
     )
     self.assertEqual(list(heard), [(0, 2), (2, 5)])
@@ -238,21 +247,21 @@ class WorldsTest(tf.test.TestCase):
         (what, step, end - begin)
         for step in range(_world().horizon)
         for what in ('act', 'note')
-      ]
+      ] + [('end', None, end - begin)]
       self.assertEqual(found, expected)
     every_step = list(range(_world().horizon + 1))
     self.assertEqual(steps, {0: every_step, 1: every_step})
 
   def test_worlds_that_broke_down_are_counted_once_and_for_all(self):
-    played = host_rollout.Worlds(_world().task)
+    played = host_rollout.Worlds(_world())
     still = np.tile(mechanics.NO_OP, [_WORLDS, 2, 1])
 
-    def act(begin, seen, memory):
+    def act(begin, observations, memory):
       step = memory or 0
       if begin and step == 3:
         # Out of the arena, from where there is no way back.
-        played._groups[1].physics.bind('qpos')[:2, 0] = -5.0
-      return still[: len(seen.actor.own)], step + 1
+        played._groups[1]._simulator.worlds.physics.bind('qpos')[:2, 0] = -5.0
+      return (still[: len(observations[0].own)],), step + 1
 
     phi = _phi().numpy()
     for expected in (2, 4):
@@ -266,15 +275,15 @@ class WorldsTest(tf.test.TestCase):
 
 class PerformTest(tf.test.TestCase):
   def test_it_makes_the_steps_of_act(self):
-    def greedily(begin, seen, memory):
+    def greedily(begin, observations, memory):
       del begin
-      _, action, memory, _ = _look(seen.actor, memory)
-      return action.numpy(), memory
+      _, action, memory, _ = _look(observations[0], memory)
+      return (action.numpy(),), memory
 
     watched = {0: [], 1: []}
     progress = host_rollout.perform(
       greedily,
-      host_rollout.Worlds(_world().task),
+      host_rollout.Worlds(_world()),
       _phi().numpy(),
       _SEED,
       lambda group, state: watched[group].append(state.position),
@@ -283,7 +292,7 @@ class PerformTest(tf.test.TestCase):
     self.assertEqual(progress.shape, (_world().horizon, _WORLDS))
     numbers = _SEED.numpy().astype(np.int64) % 2**32
     for group, (begin, end) in enumerate([(0, 2), (2, 5)]):
-      worlds = environment.HideAndSeekWorlds(_world().task, end - begin)
+      worlds = _world().make_simulator(end - begin)
       worlds.place(_phi().numpy()[begin:end], [*numbers, begin])
       memory, positions = None, [worlds.state.position]
       for t in range(_world().horizon):

@@ -4,29 +4,19 @@
 
 import math
 import time
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 import tensorflow as tf
 
 from vacl_tf import config
-from vacl_tf import curriculum
 from vacl_tf import randomness
 from vacl_tf import types
-from vacl_tf.environments import base
-from vacl_tf.learning import chunks
-from vacl_tf.learning import ppo
-from vacl_tf.learning import recurrent
 from vacl_tf.learning import update
-from vacl_tf.networks import policy_value
-from vacl_tf.networks import recurrent as recurrent_network
-from vacl_tf.training import evaluation
-from vacl_tf.training import rollout
+from vacl_tf.training import feedback
+from vacl_tf.training import programs as programs_lib
+from vacl_tf.training import run as run_lib
 
-Network = policy_value.PolicyValue | recurrent_network.PolicyValue
-
-_STOP_WINDOW = 3  # Evaluations whose mean must reach stop_at_coverage.
 _WATCHED = ('policy_loss', 'value_loss', 'entropy', 'return_mean')
 
 
@@ -34,178 +24,95 @@ class DivergedError(Exception):
   """A quantity of training is not finite; the message names it."""
 
 
-class Run(tf.Module):
-  """All that survives an iteration; a checkpoint of it is the whole resume."""
-
-  def __init__(self, cfg: config.Config, envs: Sequence[base.World]) -> None:
-    """Begins a run.
-
-    Args:
-      cfg: all constants.
-      envs: the world with each entity count, the one to master last.
-    """
-    super().__init__(name='run')
-    self.root = randomness.root(cfg.seed)
-    stream = randomness.fold(self.root, randomness.Stream.CURRICULUM)
-    # The networks do not depend on any count.
-    self.network, self.learner = _make_agent(envs[-1], cfg)
-    self.curriculum = curriculum.make(
-      cfg, [env.task_space for env in envs], stream
-    )
-    self.iteration = tf.Variable(0, trainable=False, name='iteration')
-    self.env_steps = tf.Variable(
-      0, trainable=False, dtype=tf.int64, name='env_steps'
-    )
-    self.wall_seconds = tf.Variable(
-      0.0, trainable=False, dtype=tf.float64, name='wall_seconds'
-    )
-    counts = [config.spelt(env.counts) for env in envs]
-    by_count = [f'coverage_n{n}' for n in counts] if len(envs) > 1 else []
-    self.score_names = ('coverage', 'success', *by_count)
-    # Latest coverage last; the curriculum sees it, and so does the stop rule.
-    self.coverage = tf.Variable(
-      tf.fill([len(envs), _STOP_WINDOW], math.nan),
-      trainable=False,
-      name='coverage',
-    )
-
-  def seed(self, stream: randomness.Stream, *more: int) -> types.Seed:
-    """Returns the seed of a stream at this iteration."""
-    return randomness.fold(self.root, stream, self.iteration, *more)
-
-
-def _make_agent(
-  env: base.World, cfg: config.Config
-) -> tuple[Network, ppo.Learner]:
-  """Returns the networks for a world, and who improves them."""
-  if isinstance(env, base.Environment):
-    network = policy_value.PolicyValue(env.roles, cfg.network, cfg.seed)
-    return network, ppo.Learner(network, cfg.ppo)
-  [role] = env.roles
-  if not cfg.ppo.recall_cost:  # Nothing is asked, so nothing need answer.
-    role = role._replace(unseen_place=())
-  network = recurrent_network.PolicyValue(role, cfg.network, cfg.seed)
-  return network, recurrent.Learner(network, cfg.ppo)
-
-
-class CountPrograms:
-  """What training does with the worlds of one entity count.
-
-  Attributes:
-    env: the world.
-    collect: tasks and a seed to a trajectory.
-    value: a trajectory to the value [B] of its tasks.
-    evaluate: a seed to value and success [B] of fresh tasks, played greedily.
-  """
-
-  def __init__(
-    self,
-    network: policy_value.PolicyValue,
-    env: base.Environment,
-    cfg: config.Config,
-    quantum: int,
-    compiled: update.Compiled,
-  ) -> None:
-    greedy = evaluation.greedily(network.logits)
-    num_tests = cfg.training.num_evaluation_tasks
-    at_once = max(cfg.ppo.chunk_vectors // env.num_vectors, 1)
-    block = chunks.largest_divisor(quantum, at_once)
-    self.env = env
-    self.collect = compiled(
-      lambda batch, seed: rollout.collect(
-        network.logits, env, batch, block, seed
-      )
-    )
-    self.value = compiled(
-      lambda trajectory: rollout.task_value(trajectory.progress)
-    )
-
-    def evaluate(seed: types.Seed) -> tuple[tf.Tensor, tf.Tensor]:
-      progress = evaluation.evaluate(greedy, env, num_tests, seed, at_once)
-      return rollout.task_value(progress), rollout.is_success(progress)
-
-    self.evaluate = compiled(evaluate)
-
-  def metrics(self) -> types.Metrics:
-    """Returns what is to be told of the worlds since the last time."""
-    return {}
-
-
-class Programs:
-  """The compiled functions of a run, each traced once."""
-
-  def __init__(
-    self,
-    run: Run,
-    envs: Sequence[base.World],
-    cfg: config.Config,
-    use_xla: bool = True,
-  ) -> None:
-    """Makes the functions; without XLA they start sooner and run slower."""
-    self._compiled: list[Any] = []
-
-    def compiled(function: Callable) -> Callable:
-      made = tf.function(function, jit_compile=use_xla, autograph=False)
-      self._compiled.append(made)
-      return made
-
-    quantum = cfg.training.num_tasks
-    if len(envs) > 1:
-      quantum //= config.NUM_PARTS
-    self.sample = compiled(
-      lambda seed: run.curriculum.sample(cfg.training.num_tasks, seed)
-    )
-    make_count = CountPrograms
-    if not isinstance(envs[-1], base.Environment):
-      # Late, as only hide-and-seek needs MuJoCo.
-      from vacl_tf.training import host_programs
-
-      make_count = host_programs.HostPrograms
-    self.counts = [
-      make_count(run.network, env, cfg, quantum, compiled) for env in envs
-    ]
-    self.learn = update.Update(run.learner, envs, quantum, compiled)
-    self.update = compiled(run.curriculum.update)
-
-  def num_traces(self) -> list[int]:
-    """Returns how often each function was traced."""
-    return [f.experimental_get_tracing_count() for f in self._compiled]
-
-
-def iterate(run: Run, programs: Programs, cfg: config.Config) -> types.Metrics:
+def iterate(
+  run: run_lib.Run, programs: programs_lib.Programs, cfg: config.Config
+) -> types.Metrics:
   """Makes one iteration of Algorithm 1; returns its metrics."""
   stream = randomness.Stream
+  if run.curriculum.can_probe:
+    _probe(run, programs)
   batches = programs.sample(run.seed(stream.SAMPLE))
   in_play = [i for i, batch in enumerate(batches) if int(batch.size)]
 
   # Maximise L1: the policy, on the tasks of the present curriculum.
   run.learner.anneal(int(run.env_steps))
-  totals = [tf.zeros(batch.phi.shape[:1]) for batch in batches]
+  found = {i: [] for i in in_play}
   for rollout_index in range(cfg.training.num_rollouts):
-    experiences = {}
+    collected = {}
     for i in in_play:
-      count, size = programs.counts[i], batches[i].size
       seed = run.seed(stream.COLLECT, rollout_index, i)
-      trajectory = count.collect(batches[i], seed)
-      experiences[i] = update.Experience(trajectory, size)
-      totals[i] += count.value(trajectory)
-      run.env_steps.assign_add(count.env.horizon * int(size))
-    metrics = programs.learn(experiences, run.seed(stream.LEARN, rollout_index))
+      collected[i] = _collect(run, programs.counts[i], batches[i], seed)
+    metrics, samples = programs.learn(
+      collected, run.seed(stream.LEARN, rollout_index)
+    )
+    for i in in_play:
+      trajectory = collected[i].trajectory
+      found[i].append(programs.counts[i].feedback(trajectory, samples[i]))
 
   for i in in_play:
     for name, number in programs.counts[i].metrics().items():
       metrics[name] = number + metrics.get(name, 0)
 
   # Maximise L2: the curriculum, given how the policy did.
-  values = tuple(total / cfg.training.num_rollouts for total in totals)
   metrics |= programs.update(
-    batches, values, run.coverage[:, -1], run.seed(stream.UPDATE)
+    batches,
+    _feedback(run, batches, found),
+    run.coverage[:, -1],
+    run.seed(stream.UPDATE),
   )
   run.iteration.assign_add(1)
   return metrics
 
 
-def evaluate(run: Run, programs: Programs) -> dict[str, float]:
+def _collect(
+  run: run_lib.Run,
+  count: programs_lib.CountPrograms,
+  batch: types.TaskBatch,
+  seed: types.Seed,
+) -> update.RolloutBatch:
+  """Plays a batch of tasks and counts the steps."""
+  # A curriculum on the host may have any object for a ticket.
+  trajectory = count.collect(batch._replace(ticket=()), seed)
+  run.env_steps.assign_add(count.env.horizon * int(batch.size))
+  return update.RolloutBatch(trajectory, batch.size)
+
+
+def _probe(run: run_lib.Run, programs: programs_lib.Programs) -> None:
+  """Plays tasks that the curriculum wants to know of, without learning."""
+  stream = randomness.Stream.PROBE
+  batches = programs.probe(run.seed(stream))
+  found = {}
+  for i, batch in enumerate(batches):
+    if int(batch.size):
+      count = programs.counts[i]
+      collected = _collect(run, count, batch, run.seed(stream, i))
+      samples = ()
+      if count.wants_critic:
+        samples, _ = programs.learn.counts[i].prepare(collected)
+      found[i] = [count.feedback(collected.trajectory, samples)]
+  if found:
+    told = _feedback(run, batches, found)
+    programs.note_probe(batches, told, run.seed(stream, len(batches)))
+
+
+def _feedback(
+  run: run_lib.Run,
+  batches: tuple[types.TaskBatch, ...],
+  found: dict[int, list[types.TaskFeedback]],
+) -> tuple[types.TaskFeedback, ...]:
+  """Returns the feedback of all batches, given that of each roll-out."""
+  fields = run.curriculum.feedback
+  return tuple(
+    feedback.over_rollouts(found[i])
+    if i in found
+    else feedback.nothing(fields, batch)
+    for i, batch in enumerate(batches)
+  )
+
+
+def evaluate(
+  run: run_lib.Run, programs: programs_lib.Programs
+) -> dict[str, float]:
   """Returns greedy coverage and success on fresh tasks, and notes coverage.
 
   Coverage and success are those of the last entity count, which is the one to
@@ -228,7 +135,7 @@ def evaluate(run: Run, programs: Programs) -> dict[str, float]:
   return dict(zip(run.score_names, scores, strict=True))
 
 
-def is_finished(run: Run, length: config.RunLength) -> bool:
+def is_finished(run: run_lib.Run, length: config.RunLength) -> bool:
   """Returns whether nothing is left to do."""
   mean = float(tf.reduce_mean(run.coverage[-1]))  # NaN before three of them.
   is_good = 0.0 < length.stop_at_coverage <= mean
@@ -245,8 +152,8 @@ def _checked(metrics: types.Metrics, iteration: int) -> dict[str, float]:
 
 
 def train(
-  run: Run,
-  programs: Programs,
+  run: run_lib.Run,
+  programs: programs_lib.Programs,
   cfg: config.Config,
   length: config.RunLength,
   *,
@@ -289,15 +196,16 @@ def train(
       save()
     if is_done and not is_due:  # Saved without it, so that resume is exact.
       scores = evaluate(run, programs)
-    log(
-      {
-        'iteration': int(run.iteration),
-        'env_steps': int(run.env_steps),
-        'wall_seconds': before + time.monotonic() - began,
-        **scores,
-        **row,
-      }
-    )
+    seconds = before + time.monotonic() - began
+    log({**_progress(run), 'wall_seconds': seconds, **scores, **row})
     if must_stop:
       break
   return is_done
+
+
+def _progress(run: run_lib.Run) -> dict[str, float]:
+  """Returns what says how far a run has come."""
+  return {
+    'iteration': int(run.iteration),
+    'env_steps': int(run.env_steps),
+  }

@@ -16,25 +16,27 @@ import tensorflow as tf
 from vacl_tf import config
 from vacl_tf.testing import fakes
 from vacl_tf.training import loop
+from vacl_tf.training import programs as programs_lib
+from vacl_tf.training import run as run_lib
 
 _NUM_ITERATIONS = 30
 _CONFIG = config.Config(
-  network=config.NetworkConfig(hidden_size=32),
+  agent=config.AttentionConfig(hidden_size=32),
   ppo=config.PpoConfig(
     learning_rate=5e-3,
     entropy_cost=0.003,
     discount=0.9,
     num_minibatches=8,
-    chunk_vectors=40_000,
+    microbatch_vectors=40_000,
   ),
-  curriculum=config.CurriculumConfig(
+  curriculum=config.TaskExpansionConfig(
     capacity=256,
     num_easy_tasks=64,
     num_children=100,
     max_children_per_seed=0,
     step_size=0.5,
     noise=0.5,
-    noisy_share=1.0,
+    noise_probability=1.0,
   ),
   training=config.TrainingConfig(num_tasks=200),
 )
@@ -43,8 +45,8 @@ _CONFIG = config.Config(
 class LoopTest(tf.test.TestCase):
   def test_it_learns_what_only_the_curriculum_leads_to(self):
     env = fakes.LineWorld()
-    run = loop.Run(_CONFIG, [env])
-    programs = loop.Programs(run, [env], _CONFIG, use_xla=False)
+    run = run_lib.Run(_CONFIG, [env])
+    programs = programs_lib.Programs(run, [env], _CONFIG, use_xla=False)
     before = loop.evaluate(run, programs)['coverage']
     for _ in range(_NUM_ITERATIONS):
       metrics = loop.iterate(run, programs, _CONFIG)
@@ -65,7 +67,7 @@ class TrainTest(tf.test.TestCase):
   def setUp(self):
     super().setUp()
     self.rows, self.saved = [], []
-    self.run = loop.Run(_CONFIG, [fakes.LineWorld()])
+    self.run = run_lib.Run(_CONFIG, [fakes.LineWorld()])
     self.coverage = 0.5
     self.loss = 1.0
     self.enter_context(mock.patch.object(loop, 'iterate', self._iterate))

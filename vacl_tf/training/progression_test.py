@@ -8,19 +8,21 @@ import numpy as np
 import tensorflow as tf
 
 from vacl_tf import bounds
-from vacl_tf import config
 from vacl_tf import environments
+from vacl_tf import overrides
 from vacl_tf import presets
 from vacl_tf.training import loop
+from vacl_tf.training import programs as programs_lib
+from vacl_tf.training import run as run_lib
 
 _HORIZON, _NUM_TASKS = 6, 20
 # Nobody covers anything by luck where tasks lead to another room. Elsewhere
 # coverage with six agents may end the time of both too soon.
-_CONFIG = config.replace(
-  presets.make(env='hard_spread', entity_counts='3,6'),
+_CONFIG = overrides.replace(
+  presets.make(env='hard_spread', path='3,6'),
   {
     'environment.horizon': _HORIZON,
-    'network.hidden_size': 8,
+    'agent.hidden_size': 8,
     'ppo.num_minibatches': 3,
     'curriculum.capacity': 32,
     'curriculum.num_easy_tasks': 16,
@@ -39,15 +41,15 @@ class ProgressionTest(tf.test.TestCase):
     bounds.check(_CONFIG)
     envs = environments.load_all(_CONFIG)
     self.assertEqual([env.num_agents for env in envs], [3, 6])
-    run = loop.Run(_CONFIG, envs)
-    programs = loop.Programs(run, envs, _CONFIG, use_xla=False)
+    run = run_lib.Run(_CONFIG, envs)
+    programs = programs_lib.Programs(run, envs, _CONFIG, use_xla=False)
     played, rows = [], []
     for _ in range(5):
       batches = programs.sample(run.seed(0))
       played.append([int(batch.size) for batch in batches])
-      before = [x.numpy() for x in run.network.variables]
+      before = [x.numpy() for x in run.agent.variables]
       rows.append(loop.iterate(run, programs, _CONFIG))
-      for old, variable in zip(before, run.network.variables, strict=True):
+      for old, variable in zip(before, run.agent.variables, strict=True):
         self.assertNotAllEqual(old, variable)
       scores = loop.evaluate(run, programs)
     # Alone until it is evaluated, half and half with twice the agents'

@@ -19,9 +19,11 @@ from absl.testing import absltest
 
 from vacl_tf import config
 from vacl_tf.testing import fakes
+from vacl_tf.training import checkpoints
 from vacl_tf.training import loggers
 from vacl_tf.training import loop
-from vacl_tf.training import saving
+from vacl_tf.training import programs as programs_lib
+from vacl_tf.training import run as run_lib
 
 _CHILD = 'train_line_world'  # First argument of a child process.
 _LAST, _KILLED, _SAVE_INTERVAL = 32, 12, 5
@@ -31,15 +33,15 @@ _HORIZON, _NUM_TASKS = 6, 16
 _CAPACITY = 32
 
 _CONFIG = config.Config(
-  network=config.NetworkConfig(hidden_size=16),
+  agent=config.AttentionConfig(hidden_size=16),
   ppo=config.PpoConfig(num_minibatches=2, learning_rate=1e-3),
-  curriculum=config.CurriculumConfig(
+  curriculum=config.TaskExpansionConfig(
     capacity=_CAPACITY,
     num_easy_tasks=_CAPACITY,
     num_children=12,
     max_children_per_seed=0,
     noise=0.3,
-    noisy_share=1.0,
+    noise_probability=1.0,
     step_size=0.3,
   ),
   training=config.TrainingConfig(num_tasks=_NUM_TASKS, num_evaluation_tasks=8),
@@ -49,8 +51,8 @@ _CONFIG = config.Config(
 def _train_line_world(folder: pathlib.Path, last: int, kill: int = 0) -> None:
   """Trains up to iteration `last`, or kills itself after `kill`."""
   env = fakes.LineWorld(_HORIZON)
-  run = loop.Run(_CONFIG, [env])
-  checkpointer = saving.Checkpointer(run, folder / 'checkpoints', 3)
+  run = run_lib.Run(_CONFIG, [env])
+  checkpointer = checkpoints.Checkpointer(run, folder / 'checkpoints', 3)
   checkpointer.restore(print)
   length = config.RunLength(
     num_env_steps=last * _NUM_TASKS * _HORIZON,
@@ -68,7 +70,7 @@ def _train_line_world(folder: pathlib.Path, last: int, kill: int = 0) -> None:
 
   loop.train(
     run,
-    loop.Programs(run, [env], _CONFIG, use_xla=False),
+    programs_lib.Programs(run, [env], _CONFIG, use_xla=False),
     _CONFIG,
     length,
     log=log,

@@ -8,22 +8,25 @@ import numpy as np
 import tensorflow as tf
 
 from vacl_tf import bounds
-from vacl_tf import config
 from vacl_tf import environments
+from vacl_tf import overrides
 from vacl_tf import presets
 from vacl_tf import randomness
 from vacl_tf.learning import update
+from vacl_tf.training import checkpoints
+from vacl_tf.training import export
 from vacl_tf.training import loop
-from vacl_tf.training import saving
+from vacl_tf.training import programs as programs_lib
+from vacl_tf.training import run as run_lib
 
 _NUM_TASKS, _HORIZON = 12, 7
-_CONFIG = config.replace(
+_CONFIG = overrides.replace(
   presets.make(env='speaker_listener'),
   {
     'environment.horizon': _HORIZON,
-    'network.hidden_size': 8,
+    'agent.hidden_size': 8,
     'ppo.num_minibatches': 4,
-    'ppo.chunk_vectors': 70,  # Three chunks of seven rows a step.
+    'ppo.microbatch_vectors': 70,  # Three chunks of seven rows a step.
     'curriculum.capacity': 32,
     'curriculum.num_easy_tasks': 16,
     'curriculum.num_children': 8,
@@ -40,15 +43,15 @@ def _env():
 
 def _start(cfg=_CONFIG):
   """Returns a run and its programs."""
-  run = loop.Run(cfg, [_env()])
-  return run, loop.Programs(run, [_env()], cfg, use_xla=False)
+  run = run_lib.Run(cfg, [_env()])
+  return run, programs_lib.Programs(run, [_env()], cfg, use_xla=False)
 
 
 class RolesTest(tf.test.TestCase):
   def test_a_run_trains_both_and_exports_them_by_name(self):
     bounds.check(_CONFIG)
     run, programs = _start()
-    networks = [*run.network.policies, *run.network.values]
+    networks = [*run.agent.policies, *run.agent.values]
     before = [[x.numpy() for x in part.variables] for part in networks]
     metrics = [loop.iterate(run, programs, _CONFIG) for _ in range(2)]
     for name, value in (metrics[0] | metrics[1]).items():
@@ -63,51 +66,54 @@ class RolesTest(tf.test.TestCase):
     self.assertBetween(loop.evaluate(run, programs)['coverage'], 0.0, 1.0)
     self.assertEqual(set(programs.num_traces()), {1})
     self._check_checkpoint(run)
-    self._check_export(run.network)
+    self._check_export(run.agent)
 
   def _check_checkpoint(self, run):
     """Checks that another run becomes this one."""
     directory = pathlib.Path(self.create_tempdir().full_path) / 'ckpt'
-    checkpointer = saving.Checkpointer(run, directory, 1)
+    checkpointer = checkpoints.Checkpointer(run, directory, 1)
     self.assertFalse(checkpointer.restore(print))
     checkpointer.save()
-    other = loop.Run(config.replace(_CONFIG, {'seed': 7}), [_env()])
-    self.assertTrue(saving.Checkpointer(other, directory, 1).restore(print))
+    other = run_lib.Run(overrides.replace(_CONFIG, {'seed': 7}), [_env()])
+    self.assertTrue(
+      checkpoints.Checkpointer(other, directory, 1).restore(print)
+    )
     for one, same in zip(run.variables, other.variables, strict=True):
       self.assertAllEqual(one, same)
 
-  def _check_export(self, network):
+  def _check_export(self, agent):
     """Checks a policy that is loaded with TensorFlow alone."""
     directory = pathlib.Path(self.create_tempdir().full_path) / 'policy'
     env = _env()
-    saving.export(network, env, _CONFIG, directory)
+    export.export(agent, env, _CONFIG, directory)
     policy = tf.saved_model.load(str(directory))
     draw, place = randomness.split(randomness.root(0), 2)
     state = env.place(env.task_space.sample_uniform(9, draw), place)
     speaker, listener = env.observe(state)
     named = {'speaker_own': speaker.own, 'listener_own': listener.own}
-    self.assertSameElements(named, saving.flat(env.roles, (speaker, listener)))
+    self.assertSameElements(named, export.flat(env.roles, (speaker, listener)))
     found = policy.act(seed=draw, greedy=tf.constant(True), **named)
-    wanted = network.logits((speaker, listener))
-    for role, logits in zip(('speaker', 'listener'), wanted, strict=True):
+    wanted = agent.distributions((speaker, listener))
+    for role, expected in zip(('speaker', 'listener'), wanted, strict=True):
+      logits = expected.logits
       self.assertAllClose(found.pop(f'{role}_logits'), logits, 1e-5, 1e-6)
       action = found.pop(f'{role}_action')
       self.assertAllEqual(action, np.argmax(logits, -1))
     self.assertEmpty(found)
-    _, facts = saving.load_policy(directory)
-    self.assertEqual(facts['roles'], saving.described(env.roles))
+    _, facts = export.load_policy(directory)
+    self.assertEqual(facts['roles'], export.described(env.roles))
 
   def test_the_size_of_a_chunk_changes_nothing(self):
     seed, learned, experience = randomness.root(5), [], None
     for size in (70, 10_000):
-      cfg = config.replace(_CONFIG, {'ppo.chunk_vectors': size})
+      cfg = overrides.replace(_CONFIG, {'ppo.microbatch_vectors': size})
       run, programs = _start(cfg)
       if experience is None:
         [batch] = programs.sample(seed)
         trajectory = programs.counts[0].collect(batch, seed)
-        experience = update.Experience(trajectory, batch.size)
+        experience = update.RolloutBatch(trajectory, batch.size)
       programs.learn({0: experience}, seed)
-      learned.append([x.numpy() for x in run.network.variables])
+      learned.append([x.numpy() for x in run.agent.variables])
     for one, other in zip(*learned, strict=True):
       self.assertAllClose(one, other, 1e-4, 1e-5)
 

@@ -1,39 +1,63 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Playing episodes: with exploration to learn from, greedily to evaluate."""
+"""Playing episodes of worlds in a graph: to learn from, and to evaluate."""
 
 from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
-import tensorflow_probability as tfp
 
 from vacl_tf import randomness
 from vacl_tf import tracing
 from vacl_tf import types
+from vacl_tf.agents import base as agent_base
 from vacl_tf.environments import base
-from vacl_tf.learning import chunks
-from vacl_tf.networks import heads
+from vacl_tf.learning import microbatch
 
 VALUE_WINDOW = 5  # Last steps that a task's value is the mean progress of.
 
-Logits = Callable[[types.Observations], tuple[tf.Tensor, ...]]
-Act = Callable[[types.Observations, types.Seed], types.Actions]
+# Observations, memory and a seed to actions and the memory after them.
+Act = Callable[
+  [types.Observations, types.Memory, types.Seed],
+  tuple[types.Actions, types.Memory],
+]
 
 
-def explore(logits: tf.Tensor, seed: types.Seed) -> tf.Tensor:
-  """Returns random actions, int32 [...], of logits [..., A]."""
-  uniform = randomness.uniform(seed, tf.shape(logits)[:-1])
-  return heads.draw_actions(logits, uniform)
+def greedy(agent: agent_base.Agent) -> Act:
+  """Returns the policy that takes the likeliest actions."""
+
+  def act(
+    observations: types.Observations, memory: types.Memory, seed: types.Seed
+  ) -> tuple[types.Actions, types.Memory]:
+    del seed
+    distributions, memory = agent.act(observations, memory)
+    return tuple(x.mode() for x in distributions), memory
+
+  return act
 
 
-def greedy(logits: tf.Tensor) -> tf.Tensor:
-  """Returns the likeliest actions, int32 [...], of logits [..., A]."""
-  return tf.argmax(logits, -1, tf.int32)
+def num_agents(env: base.World) -> tuple[int, ...]:
+  """Returns the agents of each role."""
+  return tuple(role.num_agents for role in env.roles)
+
+
+def action_numbers(
+  env: base.World, num_worlds: int, seeds: list[types.Seed]
+) -> tuple[tf.Tensor, ...]:
+  """Returns uniform numbers [T, B, n, ...] to draw each role's actions by.
+
+  All at once: a draw a step costs more than the step.
+  """
+  return tuple(
+    randomness.uniform(
+      seed, [env.horizon, num_worlds, role.num_agents, *role.action.shape]
+    )
+    for role, seed in zip(env.roles, seeds, strict=True)
+  )
 
 
 def collect(
-  logits: Logits,
+  agent: agent_base.Agent,
   env: base.Environment,
   batch: types.TaskBatch,
   block: int,
@@ -42,7 +66,7 @@ def collect(
   """Returns one episode of each task of a batch, played with exploration.
 
   Args:
-    logits: the policy.
+    agent: whose policy acts.
     env: the world.
     batch: tasks, of which the first batch.size are played.
     block: worlds that are played together, a divisor of both numbers.
@@ -54,69 +78,91 @@ def collect(
 
   def play_block(begin: tf.Tensor) -> types.Trajectory:
     phi = tf.slice(batch.phi, [begin, 0], [block, batch.phi.shape[1]])
-    return _explore(logits, env, phi, randomness.fold(seed, begin))
+    return _explore(agent, env, phi, randomness.fold(seed, begin))
 
-  return chunks.over_worlds(play_block, batch.phi.shape[0], block, batch.size)
+  num_rows = batch.phi.shape[0]
+  return microbatch.over_worlds(play_block, num_rows, block, batch.size)
 
 
 def _explore(
-  logits: Logits, env: base.Environment, phi: tf.Tensor, seed: types.Seed
+  agent: agent_base.Agent,
+  env: base.Environment,
+  phi: tf.Tensor,
+  seed: types.Seed,
 ) -> types.Trajectory:
   """Returns one episode of each task phi [B, D]."""
   place_seed, action_seed = randomness.split(seed, 2)
-  uniform = tuple(  # All at once: a draw a step costs more than the step.
-    randomness.uniform(
-      randomness.fold(action_seed, index),
-      [env.horizon, phi.shape[0], role.num_agents],
-    )
-    for index, role in enumerate(env.roles)
-  )
+  seeds = [randomness.fold(action_seed, i) for i in range(len(env.roles))]
+  uniform = action_numbers(env, phi.shape[0], seeds)
 
-  def step(state: types.State, numbers: tuple[tf.Tensor, ...]) -> tuple:
-    scores = logits(env.observe(state))
-    actions = tuple(map(heads.draw_actions, scores, numbers))
-    log_probs = tuple(
-      tfp.distributions.Categorical(logits=score).log_prob(action)
-      for score, action in zip(scores, actions, strict=True)
-    )
+  def step(carried: tuple, numbers: tuple[tf.Tensor, ...]) -> tuple:
+    state, memory = carried
+    distributions, memory = agent.act(env.observe(state), memory)
+    pairs = zip(distributions, numbers, strict=True)
+    actions = tuple(x.draw(number) for x, number in pairs)
+    pairs = zip(distributions, actions, strict=True)
+    log_probs = tuple(x.log_prob(action) for x, action in pairs)
     after = env.step(state, actions)
-    return after, actions, log_probs, env.reward(after), env.progress(after)
+    outcome = env.reward(after), env.progress(after), env.discount(after)
+    return (after, memory), actions, log_probs, *outcome
 
-  first = env.place(phi, place_seed)
-  states, actions, log_probs, rewards, progress = _scan(step, first, uniform)
+  first = (
+    env.place(phi, place_seed),
+    agent.initial_memory(phi.shape[0], num_agents(env)),
+  )
+  carried, actions, log_probs, rewards, progress, discount = _scan(
+    step, first, uniform
+  )
+  states, memories = tf.nest.map_structure(
+    lambda x, y: tf.concat([x[None], y], 0), first, carried
+  )
   return types.Trajectory(
-    state=tf.nest.map_structure(
-      lambda x, y: tf.concat([x[None], y], 0), first, states
-    ),
+    state=states,
+    memory=tf.nest.map_structure(lambda x: x[:-1], memories),
     action=actions,
     log_prob=log_probs,
     reward=rewards,
     bonus=tuple(tf.zeros_like(reward) for reward in rewards),
     progress=progress,
+    discount=with_end(discount, env.is_terminal),
   )
 
 
+def with_end(discount: tf.Tensor, is_terminal: bool) -> tf.Tensor:
+  """Returns discounts [T, B], 0 in the last step if it ends the world."""
+  if not is_terminal:
+    return discount
+  return tf.concat([discount[:-1], tf.zeros_like(discount[:1])], 0)
+
+
 def play(
-  act: Act, env: base.Environment, phi: tf.Tensor, seed: types.Seed
+  act: Act,
+  env: base.Environment,
+  phi: tf.Tensor,
+  seed: types.Seed,
+  memory: types.Memory = (),
 ) -> tuple[types.State, tf.Tensor]:
-  """Plays tasks phi [B, D] with `act`.
+  """Plays tasks phi [B, D] with `act`, whose memory at first is `memory`.
 
   Returns:
     The states [T, B, ...] after each step, and the progress [T, B] there.
   """
   seeds = tf.stack(randomness.split(seed, env.horizon))
 
-  def step(state: types.State, step_seed: types.Seed) -> tuple:
-    after = env.step(state, act(env.observe(state), step_seed))
-    return after, env.progress(after)
+  def step(carried: tuple, step_seed: types.Seed) -> tuple:
+    state, memory = carried
+    actions, memory = act(env.observe(state), memory, step_seed)
+    after = env.step(state, actions)
+    return (after, memory), env.progress(after)
 
-  return _scan(step, env.place(phi, seed), seeds)
+  (states, _), progress = _scan(step, (env.place(phi, seed), memory), seeds)
+  return states, progress
 
 
 def _scan(step: Callable[..., tuple], state: types.State, inputs: Any) -> tuple:
-  """Returns what step(state, input) returns, stacked over the inputs.
+  """Returns the results of step(state, input), stacked over the inputs.
 
-  The first thing that it returns is the next state.
+  The first of its results is the next state.
   """
   leaves = tf.nest.flatten(inputs)
   num_steps = leaves[0].shape[0]

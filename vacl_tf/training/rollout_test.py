@@ -10,8 +10,9 @@ import tensorflow as tf
 
 from vacl_tf import config
 from vacl_tf import randomness
+from vacl_tf.agents import attention_agent
+from vacl_tf.agents import recurrent_agent
 from vacl_tf.curriculum import base
-from vacl_tf.networks import policy_value
 from vacl_tf.testing import compilations
 from vacl_tf.testing import fakes
 from vacl_tf.training import rollout
@@ -22,12 +23,18 @@ _ENV = fakes.LineWorld(6)
 _SEED = randomness.root(4)
 
 
-def _network():
-  cfg = config.NetworkConfig(hidden_size=8)
-  network = policy_value.PolicyValue(_ENV.roles, cfg, 0)
+def _agent():
+  cfg = config.AttentionConfig(hidden_size=8)
+  agent = attention_agent.AttentionAgent(_ENV.roles, cfg, 0)
   # As it is initialised, the policy is all but uniform everywhere.
-  network.policies[0].logits.w.assign(100.0 * network.policies[0].logits.w)
-  return network
+  agent.policies[0].logits.w.assign(100.0 * agent.policies[0].logits.w)
+  return agent
+
+
+def _logits(agent, state):
+  """Returns the logits [B, n, A] in a state."""
+  [distribution] = agent.distributions(_ENV.observe(state))
+  return distribution.logits
 
 
 def _phi():
@@ -38,36 +45,27 @@ def _at(tree, t):
   return tf.nest.map_structure(lambda x: x[t], tree)
 
 
-class GreedyTest(tf.test.TestCase):
-  def test_the_likeliest(self):
-    found = rollout.greedy(tf.constant([[[0.0, 3.0, 1.0], [2.0, 0.0, 1.0]]]))
-    self.assertAllEqual(found, [[1, 0]])
-    self.assertEqual(found.dtype, tf.int32)
-
-
 @functools.cache  # Several tests look at the same trajectory.
 def _collect(seed=4, block=5, size=5):
-  """Returns the network and a trajectory of five tasks."""
-  network = _network()
-  batch = base.fresh_batch(_ENV.task_space, _phi(), tf.constant(size))
+  """Returns the agent and a trajectory of five tasks."""
+  agent = _agent()
+  batch = base.fresh_batch(_phi(), tf.constant(size))
   collect = tf.function(
-    lambda: rollout.collect(
-      network.logits, _ENV, batch, block, randomness.root(seed)
-    ),
+    lambda: rollout.collect(agent, _ENV, batch, block, randomness.root(seed)),
     autograph=False,
   )
-  return network, collect()
+  return agent, collect()
 
 
 def _collect_compiled() -> Iterator[None]:
-  network = _network()
+  agent = _agent()
   collect = tf.function(
-    lambda batch, seed: rollout.collect(network.logits, _ENV, batch, 1, seed),
+    lambda batch, seed: rollout.collect(agent, _ENV, batch, 1, seed),
     jit_compile=True,
     autograph=False,
   )
   for size in _SIZES:
-    batch = base.fresh_batch(_ENV.task_space, _phi(), tf.constant(size))
+    batch = base.fresh_batch(_phi(), tf.constant(size))
     collect(batch, randomness.root(size))
     yield
 
@@ -81,6 +79,7 @@ class CollectTest(tf.test.TestCase):
       [found] = getattr(trajectory, name)
       self.assertEqual(found.shape, [6, 5, 2])
     self.assertEqual(trajectory.progress.shape, [6, 5])
+    self.assertAllEqual(trajectory.discount, np.ones([6, 5]))
     self.assertEqual(trajectory.action[0].dtype, tf.int32)
     self.assertAllEqual(trajectory.bonus[0], np.zeros([6, 5, 2]))
 
@@ -90,12 +89,12 @@ class CollectTest(tf.test.TestCase):
     self.assertAllEqual(first, _phi())
 
   def test_states_rewards_and_log_probs_belong_to_the_actions(self):
-    network, trajectory = _collect()
+    agent, trajectory = _collect()
     self.assertLen(np.unique(trajectory.action[0]), 3)
     for t in range(6):
       state = _at(trajectory.state, t)
       action = _at(trajectory.action, t)
-      [logits] = network.logits(_ENV.observe(state))
+      logits = _logits(agent, state)
       log_prob = tf.gather(tf.math.log_softmax(logits), action[0], batch_dims=2)
       self.assertAllClose(trajectory.log_prob[0][t], log_prob, 1e-5, 1e-5)
       after = _ENV.step(state, action)
@@ -104,14 +103,14 @@ class CollectTest(tf.test.TestCase):
       self.assertAllEqual(trajectory.progress[t], _ENV.progress(after))
 
   def test_blocks_are_played_up_to_the_size(self):
-    network, whole = _collect(block=1)
+    agent, whole = _collect(block=1)
     _, part = _collect(block=1, size=3)
     cut = tf.nest.map_structure(lambda x: x[:, :3], (whole, part))
     tf.nest.map_structure(self.assertAllEqual, *cut)
     self.assertAllEqual(part.state.position[:, 3:], np.zeros([7, 2, 2]))
     self.assertAllEqual(_ENV.read_task(_at(whole.state, 0)), _phi())
     self.assertGreater(len(np.unique(whole.action[0], axis=1)[0]), 1)
-    [logits] = network.logits(_ENV.observe(_at(whole.state, 3)))
+    logits = _logits(agent, _at(whole.state, 3))
     log_prob = tf.gather(
       tf.math.log_softmax(logits), whole.action[0][3], batch_dims=2
     )
@@ -130,29 +129,51 @@ class CollectTest(tf.test.TestCase):
     self.assertNotAllEqual(one.action[0], other.action[0])
 
   def test_play_makes_the_steps_of_act(self):
-    network = _network()
-    states, progress = rollout.play(
-      lambda seen, seed: tuple(map(rollout.greedy, network.logits(seen))),
-      _ENV,
-      _phi(),
-      _SEED,
-    )
+    agent = _agent()
+    states, progress = rollout.play(rollout.greedy(agent), _ENV, _phi(), _SEED)
     state = _ENV.place(_phi(), _SEED)
     for t in range(6):
-      [logits] = network.logits(_ENV.observe(state))
+      logits = _logits(agent, state)
       state = _ENV.step(state, (tf.argmax(logits, -1, tf.int32),))
       self.assertAllEqual(_at(states, t), state)
       self.assertAllEqual(progress[t], _ENV.progress(state))
 
   def test_play_hands_out_a_new_seed_each_step(self):
-    def act(seen, seed):
-      del seen
+    def act(observations, memory, seed):
+      del observations
       number = tf.cast(10.0 * randomness.uniform(seed, [5, 2]), tf.int32)
-      return (number % 3,)
+      return (number % 3,), memory
 
     states, _ = rollout.play(act, _ENV, tf.zeros([5, 4]), _SEED)
     moves = np.diff(states.position.numpy(), axis=0)
     self.assertTrue(np.any(moves[1:] != moves[:-1]))
+
+
+class RecurrentTest(tf.test.TestCase):
+  """A policy with a memory, in a world in a graph."""
+
+  def test_memories_and_log_probs_belong_to_the_actions(self):
+    cfg = config.RecurrentConfig(hidden_size=8)
+    agent = recurrent_agent.RecurrentAgent(_ENV.roles, cfg, 0)
+    batch = base.fresh_batch(_phi(), tf.constant(5))
+    trajectory = rollout.collect(agent, _ENV, batch, 1, _SEED)
+    memory = agent.initial_memory(5, (2,))
+    for t in range(6):
+      self.assertAllClose(trajectory.memory[0][t], memory[0], 1e-5, 1e-5)
+      observations = _ENV.observe(_at(trajectory.state, t))
+      [distribution], memory = agent.act(observations, memory)
+      log_prob = distribution.log_prob(trajectory.action[0][t])
+      self.assertAllClose(trajectory.log_prob[0][t], log_prob, 1e-5, 1e-5)
+    self.assertGreater(np.ptp(trajectory.memory[0]), 0.01)
+
+
+class EndTest(tf.test.TestCase):
+  def test_a_terminal_world_ends_with_its_last_step(self):
+    found = rollout.with_end(tf.ones([3, 2]), is_terminal=True)
+    self.assertAllEqual(found, [[1, 1], [1, 1], [0, 0]])
+    self.assertAllEqual(
+      rollout.with_end(tf.ones([3, 2]), False), np.ones([3, 2])
+    )
 
 
 class ScoreTest(tf.test.TestCase):

@@ -8,14 +8,16 @@ import numpy as np
 import tensorflow as tf
 
 from vacl_tf import bounds
-from vacl_tf import config
 from vacl_tf import environments
+from vacl_tf import overrides
 from vacl_tf import presets
+from vacl_tf.training import checkpoints
 from vacl_tf.training import loop
-from vacl_tf.training import saving
+from vacl_tf.training import programs as programs_lib
+from vacl_tf.training import run as run_lib
 
 _TINY = {
-  'network.hidden_size': 8,
+  'agent.hidden_size': 8,
   'ppo.num_minibatches': 2,
   'curriculum.capacity': 12,
   'curriculum.num_easy_tasks': 8,
@@ -29,8 +31,8 @@ _TIMING = 'wall_seconds'
 def _make(cfg):
   bounds.check(cfg)
   envs = environments.load_all(cfg)
-  run = loop.Run(cfg, envs)
-  return run, loop.Programs(run, envs, cfg, use_xla=False)
+  run = run_lib.Run(cfg, envs)
+  return run, programs_lib.Programs(run, envs, cfg, use_xla=False)
 
 
 def _go_on(run, programs, cfg, num):
@@ -58,11 +60,11 @@ def _assert_same(one, other):
 
 class RunTest(tf.test.TestCase):
   def test_resumed_it_goes_on_bit_for_bit(self):
-    cfg = config.replace(presets.make(env='ramp_use', seed=3), _TINY)
+    cfg = overrides.replace(presets.make(env='ramp_use', seed=3), _TINY)
     folder = pathlib.Path(self.create_tempdir().full_path)
     run, programs = _make(cfg)
     before = _values(run)
-    checkpointer = saving.Checkpointer(run, folder, 1)
+    checkpointer = checkpoints.Checkpointer(run, folder, 1)
     self.assertFalse(checkpointer.restore(print))
     rows = _go_on(run, programs, cfg, 1)
     checkpointer.save()
@@ -80,20 +82,20 @@ class RunTest(tf.test.TestCase):
 
     other, programs = _make(cfg)
     _assert_same(_values(other), before)
-    self.assertTrue(saving.Checkpointer(other, folder, 1).restore(print))
+    self.assertTrue(checkpoints.Checkpointer(other, folder, 1).restore(print))
     self.assertEqual(_go_on(other, programs, cfg, 2), rows[1:])
     _assert_same(_values(other), _values(run))
     # Worlds that break down are told of once.
     [count] = programs.counts
-    count._explorer.worlds.num_unstable += 3
+    count._collector.worlds.num_unstable += 3
     found = [int(count.metrics()['unstable_worlds']) for _ in range(2)]
     self.assertEqual(found, [3, 0])
 
 
 class ProgressionTest(tf.test.TestCase):
   def test_a_count_grows_while_both_are_played(self):
-    cfg = config.replace(
-      presets.make(env='lock_and_return', entity_counts='1x1,2x1'),
+    cfg = overrides.replace(
+      presets.make(env='lock_and_return', path='1x1,2x1'),
       _TINY
       | {
         'progression.switch_coverage': 0.0,  # As soon as it is evaluated.
@@ -107,9 +109,9 @@ class ProgressionTest(tf.test.TestCase):
     for _ in range(2):
       batches = programs.sample(run.seed(0))
       played.append([int(batch.size) for batch in batches])
-      before = [x.numpy() for x in run.network.variables]
+      before = [x.numpy() for x in run.agent.variables]
       loop.iterate(run, programs, cfg)
-      pairs = zip(before, run.network.variables, strict=True)
+      pairs = zip(before, run.agent.variables, strict=True)
       num_still = sum(np.array_equal(old, new.numpy()) for old, new in pairs)
       # A single agent sees no other: that layer of both networks stays.
       is_alone = not played[-1][1]

@@ -1,0 +1,134 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Broken checkpoints: what is whole is found, nothing else is touched."""
+
+import pathlib
+
+import numpy as np
+import tensorflow as tf
+
+from vacl_tf.training import checkpoints
+
+
+class _Counter(tf.Module):
+  """Stands for a run."""
+
+  def __init__(self) -> None:
+    super().__init__(name='counter')
+    self.value = tf.Variable(0)
+    self.block = tf.Variable(tf.zeros([1000]))
+
+
+class CheckpointerTest(tf.test.TestCase):
+  def setUp(self):
+    super().setUp()
+    self.directory = pathlib.Path(self.create_tempdir().full_path) / 'ckpt'
+    self.notes = []
+
+  def _open(self) -> tuple[_Counter, checkpoints.Checkpointer, bool]:
+    counter = _Counter()
+    checkpointer = checkpoints.Checkpointer(counter, self.directory, 3)
+    return counter, checkpointer, checkpointer.restore(self.notes.append)
+
+  def _save(self, *values: int) -> None:
+    counter, checkpointer, _ = self._open()
+    for value in values:
+      counter.value.assign(value)
+      counter.block.assign(tf.fill([1000], float(value)))
+      checkpointer.save()
+
+  def test_an_empty_directory_starts_afresh(self):
+    counter, _, is_restored = self._open()
+    self.assertFalse(is_restored)
+    self.assertEqual(counter.value, 0)
+
+  def test_the_newest_comes_back_and_old_ones_go(self):
+    self._save(1, 2, 3, 4, 5)
+    counter, _, is_restored = self._open()
+    self.assertTrue(is_restored)
+    self.assertEqual(counter.value, 5)
+    self.assertLen(list(self.directory.glob('ckpt-*.index')), 3)
+
+  def test_old_ones_go_after_a_restart_too(self):
+    self._save(1, 2, 3)
+    self._save(4, 5)
+    self._save(6)
+    kept = sorted(path.name for path in self.directory.glob('ckpt-*.index'))
+    self.assertEqual(kept, [f'ckpt-{number}.index' for number in (4, 5, 6)])
+
+  def test_a_lost_state_file_loses_nothing(self):
+    self._save(1, 2)
+    (self.directory / 'checkpoint').unlink()
+    self._save(3)
+    self.assertEqual(self._open()[0].value, 3)
+    self.assertLen(list(self.directory.glob('ckpt-*.index')), 3)
+
+  def test_a_truncated_checkpoint_falls_back_and_is_kept_aside(self):
+    self._save(1, 2)
+    data = next(self.directory.glob('ckpt-2.data*'))
+    data.write_bytes(data.read_bytes()[:100])
+    counter, checkpointer, is_restored = self._open()
+    self.assertTrue(is_restored)
+    self.assertEqual(counter.value, 1)
+    self.assertAllEqual(counter.block, np.ones(1000))
+    self.assertLen(self.notes, 1)
+    self.assertIn('ckpt-2', self.notes[0])
+    self.assertLen(list(self.directory.glob('ckpt-2.*.broken')), 2)
+    checkpointer.save()
+    self.assertTrue((self.directory / 'ckpt-3.index').exists())
+    self.assertFalse((self.directory / 'ckpt-2.index').exists())
+
+  def test_damage_in_the_middle_of_the_data_is_noticed(self):
+    self._save(1, 2)
+    data = next(self.directory.glob('ckpt-2.data*'))
+    content = bytearray(data.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    data.write_bytes(bytes(content))
+    self.assertEqual(self._open()[0].value, 1)
+
+  def test_an_empty_index_falls_back(self):
+    self._save(1, 2)
+    (self.directory / 'ckpt-2.index').write_bytes(b'')
+    self.assertEqual(self._open()[0].value, 1)
+
+  def test_it_refuses_to_start_afresh_beside_broken_ones(self):
+    self._save(1)
+    next(self.directory.glob('ckpt-1.data*')).write_bytes(b'')
+    for _ in range(2):  # The second time there are *.broken files alone.
+      with self.assertRaisesRegex(
+        checkpoints.UnusableError, 'another --run_dir'
+      ):
+        self._open()
+
+  def test_one_of_another_layout_is_refused_and_left_alone(self):
+    self._save(1, 2)
+    before = sorted(self.directory.iterdir())
+
+    class Other(_Counter):
+      def __init__(self) -> None:
+        super().__init__()
+        self.more = tf.Variable(0)
+
+    checkpointer = checkpoints.Checkpointer(Other(), self.directory, 3)
+    with self.assertRaisesRegex(
+      checkpoints.UnusableError, 'ckpt-2 was saved with another agent'
+    ) as caught:
+      checkpointer.restore(self.notes.append)
+    self.assertNotIn('\n', str(caught.exception))
+    self.assertEmpty(self.notes)
+    self.assertEqual(sorted(self.directory.iterdir()), before)
+
+  def test_reading_changes_no_file(self):
+    self._save(1, 2)
+    next(self.directory.glob('ckpt-2.data*')).write_bytes(b'')
+    before = sorted(self.directory.iterdir())
+    counter = _Counter()
+    self.assertTrue(
+      checkpoints.Checkpointer(counter, self.directory, 1).read_newest()
+    )
+    self.assertEqual(counter.value, 1)
+    self.assertEqual(sorted(self.directory.iterdir()), before)
+
+
+if __name__ == '__main__':
+  tf.test.main()

@@ -1,0 +1,229 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Policies that need TensorFlow alone: SavedModel and policy.json."""
+
+import json
+import pathlib
+import shutil
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import tensorflow as tf
+
+import vacl_tf
+from vacl_tf import config
+from vacl_tf import overrides
+from vacl_tf import randomness
+from vacl_tf import types
+from vacl_tf.agents import base as agent_base
+from vacl_tf.environments import base
+from vacl_tf.networks import distributions
+from vacl_tf.training import checkpoints
+
+Exported = Callable[..., dict[str, tf.Tensor]]  # `act` of an exported policy.
+
+
+class ExportedPolicy(tf.Module):
+  """An agent's policies behind two functions.
+
+  For any number of worlds and agents. `act` takes the observations under flat
+  names (see `flat`), `seed` [2], `greedy` [] and, where the agent has a memory,
+  its leaves `memory`, or `memory_0`, `memory_1` and so on. It returns `action`
+  and the parameters of its distribution for each role, and the memory after.
+  """
+
+  def __init__(
+    self, agent: agent_base.Agent, roles: tuple[types.Role, ...]
+  ) -> None:
+    super().__init__(name='policy')
+    self._roles = roles
+    self._agent_act = agent.act
+    self._policies = agent.policies  # The value is of no use any more.
+    self._initial = agent.initial_memory
+    self._structure = self._memory(tf.constant(1), tf.constant(1))
+    leaves = tf.nest.flatten(self._structure)
+    self._names = memory_names(len(leaves))
+    memory_specs = {
+      # Worlds and agents may be any number.
+      name: tf.TensorSpec([None, None, *x.shape[2:]], x.dtype, name)
+      for name, x in zip(self._names, leaves, strict=True)
+    }
+    self.act = tf.function(self._act, autograph=False).get_concrete_function(
+      seed=tf.TensorSpec([2], tf.int32, 'seed'),
+      greedy=tf.TensorSpec([], tf.bool, 'greedy'),
+      **_specs(roles),
+      **memory_specs,
+    )
+    self.initial_state = tf.function(
+      lambda batch, n: dict(
+        zip(self._names, tf.nest.flatten(self._memory(batch, n)), strict=True)
+      ),
+      input_signature=[
+        tf.TensorSpec([], tf.int32, 'batch'),
+        tf.TensorSpec([], tf.int32, 'n'),
+      ],
+    )
+
+  def _memory(self, num_worlds: tf.Tensor, n: tf.Tensor) -> types.Memory:
+    """Returns the memory at the start with n agents of each role."""
+    return self._initial(num_worlds, [n] * len(self._roles))
+
+  def _act(
+    self, seed: types.Seed, greedy: tf.Tensor, **given: tf.Tensor
+  ) -> dict[str, tf.Tensor]:
+    memory = tf.nest.pack_sequence_as(
+      self._structure, [given[name] for name in self._names]
+    )
+    observations = tuple(
+      _observation(given, prefix(self._roles, role), role)
+      for role in self._roles
+    )
+    chosen, memory = self._agent_act(observations, memory)
+    found = dict(zip(self._names, tf.nest.flatten(memory), strict=True))
+    for index, role in enumerate(self._roles):
+      start, distribution = prefix(self._roles, role), chosen[index]
+      shape = tf.shape(observations[index].own)[:2]
+      shape = tf.concat([shape, [*role.action.shape]], 0)
+      drawn = distribution.draw(randomness.uniform(seed + index, shape))
+      outputs = distribution.outputs()
+      found |= {start + name: x for name, x in outputs.items()}
+      found[start + 'action'] = tf.where(greedy, distribution.mode(), drawn)
+    return found
+
+
+def memory_names(number: int) -> list[str]:
+  """Returns the flat names of the leaves of a memory."""
+  if number == 1:
+    return ['memory']
+  return [f'memory_{index}' for index in range(number)]
+
+
+def export(
+  agent: agent_base.Agent,
+  env: base.World,
+  cfg: config.Config,
+  directory: pathlib.Path,
+) -> None:
+  """Writes a SavedModel with `act` and `initial_state`, and policy.json.
+
+  A directory that is already there is replaced once the new one is whole.
+  """
+  beside = directory.with_name(directory.name + '.new')
+  shutil.rmtree(beside, ignore_errors=True)
+  exported = ExportedPolicy(agent, env.roles)
+  tf.saved_model.save(exported, str(beside), signatures={'act': exported.act})
+  checkpoints.write_json(beside / 'policy.json', facts(env, cfg))
+  shutil.rmtree(directory, ignore_errors=True)
+  beside.rename(directory)
+
+
+def facts(env: base.World, cfg: config.Config) -> dict[str, Any]:
+  """Returns what is needed to use a policy without the run that made it."""
+  space, world = env.task_space, cfg.environment
+  return {
+    'env': env.name,
+    **dict(zip(world.count_fields, world.counts, strict=True)),
+    'horizon': env.horizon,
+    'num_task_dims': space.num_dims,
+    'num_task_entities': space.num_entities,
+    'roles': described(env.roles),
+    'config': overrides.leaves(cfg),
+    'version': vacl_tf.__version__,
+  }
+
+
+def described(roles: tuple[types.Role, ...]) -> list[dict[str, Any]]:
+  """Returns what the networks of the roles depend on, as JSON has it."""
+  return [
+    {
+      'name': role.name,
+      **_action(role),
+      'own_size': role.own_size,
+      'entity_sizes': dict(role.entity_sizes),
+      **({'mask_kinds': list(role.mask_kinds)} if role.mask_kinds else {}),
+    }
+    for role in roles
+  ]
+
+
+def _action(role: types.Role) -> dict[str, Any]:
+  """Returns the choices, or the bounds, of an action."""
+  spec = role.action
+  if spec.dtype.kind == 'f':
+    return {'low': spec.minimum.tolist(), 'high': spec.maximum.tolist()}
+  if not spec.shape:
+    return {'num_actions': distributions.num_outputs(spec)}
+  return {'num_actions': list(distributions.sizes(spec))}
+
+
+def load_policy(
+  directory: pathlib.Path,
+) -> tuple[Exported, dict[str, Any]]:
+  """Returns `act` of an exported policy and what policy.json says.
+
+  Raises:
+    UnusableError: there is no exported policy in the directory.
+  """
+  try:
+    known = json.loads((directory / 'policy.json').read_text())
+    loaded = tf.saved_model.load(str(directory))
+    act = loaded.signatures['act']
+  except (OSError, ValueError, KeyError, tf.errors.OpError) as error:
+    raise checkpoints.UnusableError(
+      f'{directory} holds no exported policy '
+      f'({checkpoints.first_line(error)}); give the saved_model folder of a run'
+    ) from error
+  # The function does not keep alive what its variables belong to.
+  act.policy = loaded
+  return act, known
+
+
+def flat(
+  roles: tuple[types.Role, ...], observations: types.Observations
+) -> dict[str, tf.Tensor]:
+  """Returns observations under the flat names of an exported policy.
+
+  These are `own`, each kind of entity and `<kind>_mask`; with several roles
+  all begin with `<role>_`.
+  """
+  named = {}
+  for role, observation in zip(roles, observations, strict=True):
+    start = prefix(roles, role)
+    named[start + 'own'] = observation.own
+    for kind in role.entity_sizes:
+      named[start + kind] = observation.entities[kind]
+    for kind in role.mask_kinds:
+      named[f'{start}{kind}_mask'] = observation.masks[kind]
+  return named
+
+
+def _observation(
+  given: Mapping[str, tf.Tensor], start: str, role: types.Role
+) -> types.Observation:
+  """Returns the observation of a role; the inverse of `flat`."""
+  return types.Observation(
+    own=given[start + 'own'],
+    entities={kind: given[start + kind] for kind in role.entity_sizes},
+    masks={kind: given[f'{start}{kind}_mask'] for kind in role.mask_kinds},
+  )
+
+
+def prefix(roles: tuple[types.Role, ...], role: types.Role) -> str:
+  """Returns what tells the roles' names apart, nothing if there is one."""
+  return f'{role.name}_' if len(roles) > 1 else ''
+
+
+def _specs(roles: tuple[types.Role, ...]) -> dict[str, tf.TensorSpec]:
+  """Returns the arguments of `act` that are observations."""
+  specs = {}
+  for role in roles:
+    start = prefix(roles, role)
+    name = start + 'own'
+    specs[name] = tf.TensorSpec([None, None, role.own_size], name=name)
+    for kind, size in role.entity_sizes.items():
+      name = start + kind
+      specs[name] = tf.TensorSpec([None, None, None, size], name=name)
+    for kind in role.mask_kinds:
+      name = f'{start}{kind}_mask'
+      specs[name] = tf.TensorSpec([None, None, None], tf.bool, name)
+  return specs

@@ -1,0 +1,91 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What a curriculum may learn of the tasks that were played."""
+
+from collections.abc import Sequence
+
+import tensorflow as tf
+
+from vacl_tf import types
+from vacl_tf.learning import ppo
+from vacl_tf.training import rollout
+
+# Fields for which values and advantages are needed.
+OF_CRITIC = (
+  'positive_advantage',
+  'value_error',
+  'initial_value',
+  'mean_value',
+)
+
+
+def of_rollout(
+  fields: Sequence[str],
+  trajectory: types.Trajectory,
+  samples: ppo.Samples | tuple = (),
+  final_task: tf.Tensor | tuple = (),
+) -> types.TaskFeedback:
+  """Returns the feedback of one roll-out.
+
+  Args:
+    fields: of TaskFeedback, besides the value.
+    trajectory: of B worlds.
+    samples: [T / L * B, L, n] of it, if a field of OF_CRITIC is wanted.
+    final_task: [B, D], if it is wanted.
+  """
+  progress = trajectory.progress
+  found = {}
+  if 'success' in fields:
+    found['success'] = tf.cast(rollout.is_success(progress), tf.float32)
+  if {'episode_return', 'max_return'} & set(fields):
+    total = tf.reduce_sum(_over_agents(trajectory.reward), 0)
+    found |= {'episode_return': total, 'max_return': total}
+  if set(OF_CRITIC) & set(fields):
+    num_worlds = progress.shape[1]
+    advantage = _by_world(samples.advantage, num_worlds)
+    value = _by_world(samples.returns, num_worlds) - advantage
+    found |= {
+      'positive_advantage': tf.reduce_mean(tf.nn.relu(advantage), [0, 2]),
+      'value_error': tf.reduce_mean(tf.abs(advantage), [0, 2]),
+      'initial_value': tf.reduce_mean(value[0], -1),
+      'mean_value': tf.reduce_mean(value, [0, 2]),
+    }
+  found['final_task'] = final_task
+  return types.TaskFeedback(
+    value=rollout.task_value(progress),
+    **{name: x for name, x in found.items() if name in fields},
+  )
+
+
+def over_rollouts(found: Sequence[types.TaskFeedback]) -> types.TaskFeedback:
+  """Returns the feedback of several roll-outs of the same tasks."""
+  combined = tf.nest.map_structure(lambda *x: sum(x) / len(x), *found)
+  if not isinstance(combined.max_return, tuple):
+    most = tf.reduce_max(tf.stack([x.max_return for x in found]), 0)
+    combined = combined._replace(max_return=most)
+  # That of the last one; a mean of tasks is none.
+  return combined._replace(final_task=found[-1].final_task)
+
+
+def nothing(
+  fields: Sequence[str], batch: types.TaskBatch
+) -> types.TaskFeedback:
+  """Returns the feedback of tasks that were not played."""
+  zeros = tf.zeros(batch.phi.shape[:1])
+  found = dict.fromkeys(('value', *fields), zeros)
+  if 'final_task' in fields:
+    found['final_task'] = tf.zeros_like(batch.phi)
+  return types.TaskFeedback(**found)
+
+
+def _over_agents(per_role: tuple[tf.Tensor, ...]) -> tf.Tensor:
+  """Returns means [...] over the agents of all roles of [..., n]."""
+  return tf.reduce_mean(tf.concat(per_role, -1), -1)
+
+
+def _by_world(per_role: tuple[tf.Tensor, ...], num_worlds: int) -> tf.Tensor:
+  """Returns [T, B, n] of all roles' agents, of samples [T / L * B, L, n]."""
+  x = tf.concat(per_role, -1)
+  length, agents = x.shape[1:]
+  x = tf.reshape(x, [-1, num_worlds, length, agents])
+  return tf.reshape(tf.transpose(x, [0, 2, 1, 3]), [-1, num_worlds, agents])

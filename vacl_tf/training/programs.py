@@ -1,0 +1,259 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The compiled functions of a run, each traced once."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from vacl_tf import config
+from vacl_tf import randomness
+from vacl_tf import types
+from vacl_tf.agents import base as agent_base
+from vacl_tf.curriculum import base as curriculum_base
+from vacl_tf.environments import base
+from vacl_tf.learning import microbatch
+from vacl_tf.learning import ppo
+from vacl_tf.learning import update
+from vacl_tf.training import evaluation
+from vacl_tf.training import feedback
+from vacl_tf.training import host_rollout
+from vacl_tf.training import rollout
+from vacl_tf.training import run as run_lib
+
+
+class CountPrograms:
+  """What training does with the worlds of one entity count.
+
+  Attributes:
+    env: the world.
+    collect: tasks and a seed to a trajectory.
+    evaluate: a seed to value and success [B] of fresh tasks, played greedily.
+  """
+
+  collect: Callable[[types.TaskBatch, types.Seed], types.Trajectory]
+  evaluate: Callable[[types.Seed], tuple[tf.Tensor, tf.Tensor]]
+
+  def __init__(
+    self,
+    env: base.World,
+    fields: Sequence[str],
+    compiled: update.Compiled,
+  ) -> None:
+    """Makes what all worlds have in common.
+
+    Args:
+      env: the world.
+      fields: of the feedback that the curriculum asks for.
+      compiled: compiles a function.
+    """
+    self.env = env
+    self.fields = tuple(fields)
+    self._feedback = compiled(
+      lambda *found: feedback.of_rollout(self.fields, *found)
+    )
+
+  @property
+  def wants_critic(self) -> bool:
+    """Whether the feedback takes values and advantages."""
+    return bool(set(feedback.OF_CRITIC) & set(self.fields))
+
+  def feedback(
+    self, trajectory: types.Trajectory, samples: ppo.Samples
+  ) -> types.TaskFeedback:
+    """Returns the feedback of the roll-out that was collected last."""
+    # What nobody reads would be copied into the program all the same.
+    trajectory = trajectory._replace(state=(), memory=(), action=())
+    samples = (
+      samples._replace(state=(), policy_memory=(), value_memory=())
+      if self.wants_critic
+      else ()
+    )
+    task = self._final_task() if 'final_task' in self.fields else ()
+    return self._feedback(trajectory, samples, task)
+
+  def _final_task(self) -> tf.Tensor:
+    """Returns the tasks [B, D] that the last states amount to."""
+    raise NotImplementedError
+
+  def metrics(self) -> types.Metrics:
+    """Returns what is to be told of the worlds since the last time."""
+    return {}
+
+
+class GraphPrograms(CountPrograms):
+  """Programs of worlds that are simulated in a graph."""
+
+  def __init__(
+    self,
+    agent: agent_base.Agent,
+    env: base.Environment,
+    cfg: config.Config,
+    world_multiple: int,
+    fields: Sequence[str],
+    compiled: update.Compiled,
+  ) -> None:
+    super().__init__(env, fields, compiled)
+    num_tests = cfg.training.num_evaluation_tasks
+    at_once = max(cfg.ppo.microbatch_vectors // env.num_vectors, 1)
+    block = microbatch.largest_divisor(world_multiple, at_once)
+    self._last_state: types.State = ()
+    self._collect = compiled(
+      lambda batch, seed: rollout.collect(agent, env, batch, block, seed)
+    )
+    if 'final_task' in self.fields:
+      self._read_task = compiled(env.read_task)
+
+    def evaluate(seed: types.Seed) -> tuple[tf.Tensor, tf.Tensor]:
+      progress = evaluation.evaluate(
+        rollout.greedy(agent),
+        env,
+        num_tests,
+        seed,
+        at_once,
+        lambda num: agent.initial_memory(num, rollout.num_agents(env)),
+      )
+      return rollout.task_value(progress), rollout.is_success(progress)
+
+    self.evaluate = compiled(evaluate)
+
+  def collect(
+    self, batch: types.TaskBatch, seed: types.Seed
+  ) -> types.Trajectory:
+    """Returns one episode of each task of a batch."""
+    trajectory = self._collect(batch, seed)
+    if 'final_task' in self.fields:
+      self._last_state = tf.nest.map_structure(
+        lambda x: x[-1], trajectory.state
+      )
+    return trajectory
+
+  def _final_task(self) -> tf.Tensor:
+    return self._read_task(self._last_state)
+
+
+class HostPrograms(CountPrograms):
+  """Programs of worlds that are simulated outside TensorFlow."""
+
+  def __init__(
+    self,
+    agent: agent_base.Agent,
+    env: base.World,
+    cfg: config.Config,
+    world_multiple: int,
+    fields: Sequence[str],
+    compiled: update.Compiled,
+  ) -> None:
+    super().__init__(env, fields, compiled)
+    # What counts in a group is a multiple of this, but for rounding.
+    block = -(-world_multiple // host_rollout.NUM_GROUPS)
+    self._agent = agent
+    self._collector = host_rollout.Collector(agent, env, block, compiled)
+    self._tests = host_rollout.Worlds(env)
+    self._num_reported = 0
+    num_tests = cfg.training.num_evaluation_tasks
+    self._target = compiled(
+      lambda seed: env.task_space.sample_target(num_tests, seed)
+    )
+
+    def greedy(observations: Any, memory: types.Memory) -> tuple:
+      distributions, memory = agent.act(observations, memory)
+      return tuple(x.mode() for x in distributions), memory
+
+    self._greedy = compiled(greedy)
+    self.collect = self._collector.collect
+
+  def evaluate(self, seed: types.Seed) -> tuple[tf.Tensor, tf.Tensor]:
+    """Returns value and success [B] of fresh tasks, played greedily."""
+    draw, run = randomness.split(seed, 2)
+    progress = host_rollout.perform(
+      self._act, self._tests, self._target(draw).numpy(), run
+    )
+    return rollout.task_value(progress), rollout.is_success(progress)
+
+  def metrics(self) -> types.Metrics:
+    """Returns what is to be told of the worlds since the last time.
+
+    Evaluations are left out: they come after an iteration is logged, and a
+    resumed run would not know of them.
+    """
+    total = self._collector.worlds.num_unstable
+    found = {'unstable_worlds': tf.constant(total - self._num_reported)}
+    self._num_reported = total
+    return found
+
+  def _act(
+    self, begin: int, observations: types.Observations, memory: Any
+  ) -> tuple[tuple[np.ndarray, ...], Any]:
+    del begin
+    if memory is None:
+      rows, *_ = observations[0].own.shape
+      memory = self._agent.initial_memory(rows, rollout.num_agents(self.env))
+    actions, memory = self._greedy(observations, memory)
+    return tuple(action.numpy() for action in actions), memory
+
+  def _final_task(self) -> tf.Tensor:
+    return tf.constant(self._collector.worlds.read_tasks(), tf.float32)
+
+
+class Programs:
+  """The compiled functions of a run.
+
+  Attributes:
+    counts: those of each entity count.
+    sample, update: of the curriculum.
+    probe, note_probe: of the curriculum, if it can probe.
+    learn: of the learner.
+  """
+
+  def __init__(
+    self,
+    run: run_lib.Run,
+    envs: Sequence[base.World],
+    cfg: config.Config,
+    use_xla: bool = True,
+  ) -> None:
+    """Makes the functions; without XLA they start sooner and run slower."""
+    self._compiled: list[Any] = []
+
+    def compiled(function: Callable) -> Callable:
+      made = tf.function(function, jit_compile=use_xla, autograph=False)
+      self._compiled.append(made)
+      return made
+
+    world_multiple = cfg.training.num_tasks
+    if len(envs) > 1:
+      world_multiple //= config.NUM_PARTS
+    chooser = run.curriculum
+    prepared = compiled if chooser.is_compiled else _on_host
+    self.sample = prepared(
+      lambda seed: chooser.sample(cfg.training.num_tasks, seed)
+    )
+    if chooser.can_probe:
+      self.probe = prepared(
+        lambda seed: chooser.probe(cfg.training.num_tasks, seed)
+      )
+      self.note_probe = chooser.note_probe
+      if chooser.is_compiled:
+        self.note_probe = compiled(chooser.note_probe)
+    self.update = chooser.update
+    if chooser.is_compiled:
+      self.update = compiled(chooser.update)
+    self.counts = [
+      (GraphPrograms if env.is_in_graph else HostPrograms)(
+        run.agent, env, cfg, world_multiple, chooser.feedback, compiled
+      )
+      for env in envs
+    ]
+    self.learn = update.Update(run.learner, envs, world_multiple, compiled)
+
+  def num_traces(self) -> list[int]:
+    """Returns how often each function was traced."""
+    return [f.experimental_get_tracing_count() for f in self._compiled]
+
+
+def _on_host(function: Callable) -> Callable:
+  """Returns a function of tensors of one that may return arrays."""
+  return lambda seed: curriculum_base.as_tensors(function(seed))
