@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from vacl_tf import config
+from vacl_tf import overrides
 
 # Whoever changes a rule of the protocol raises it: reports made under another
 # one are not mixed with new ones.
@@ -91,7 +91,7 @@ def _fields(**values: float | str) -> tuple[str, ...]:
 
 
 # Names and values of config fields are here and nowhere else in this file.
-_CONSTANT_RATE = ('--config.ppo.annealed_after=0',)
+_CONSTANT_RATE = ('--config.ppo.decay_start_steps=0',)
 _METHODS = {
   BASELINE: (),
   # The curriculum of the preset `paper`, which the test compares it with.
@@ -100,16 +100,16 @@ _METHODS = {
     max_children_per_seed=0,
     step_size=0.6,
     noise=0.6,
-    noisy_share=1.0,
+    noise_probability=1.0,
     target_share=0.0,
     seed_choice='first',
   ),
   'uniform': ('--curriculum=uniform',),
   'vacl_no_target': _fields(target_share=0.0),
   # Each leaves out one thing that the preset `default` adds.
-  'no_frame': ('--config.network.frame=room',),
-  'one_hop': ('--config.network.num_hops=1',),
-  'all_noisy': _fields(noisy_share=1.0),
+  'no_frame': ('--config.agent.observation_frame=world',),
+  'one_hop': ('--config.agent.num_hops=1',),
+  'all_noisy': _fields(noise_probability=1.0),
   'gradient_norm_20': ('--config.ppo.max_gradient_norm=20.0',),
   'with_decay': (),
 }
@@ -211,7 +211,7 @@ def find(name: str | None) -> Study:
     ValueError: there is none of that name.
   """
   if name not in STUDIES:
-    raise ValueError(config.unknown('study', name, STUDIES))
+    raise ValueError(overrides.unknown('study', name, STUDIES))
   return STUDIES[name]
 
 
@@ -238,7 +238,7 @@ def list_runs(
   ):
     for name in given:
       if name not in known:
-        raise ValueError(config.unknown(what, name, known))
+        raise ValueError(overrides.unknown(what, name, known))
   runs = [
     run
     for run in _all_runs(study, seeds)

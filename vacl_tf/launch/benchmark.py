@@ -9,12 +9,16 @@ machine the best one is the least disturbed.
 import json
 import resource
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 from absl import flags
 
+from vacl_tf import catalog
 from vacl_tf import config
+from vacl_tf import entity_counts
+from vacl_tf import overrides
 from vacl_tf import presets
 from vacl_tf.launch import command_line
 
@@ -28,18 +32,24 @@ from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.environments import base
 from vacl_tf.learning import update
-from vacl_tf.training import loop
+from vacl_tf.training import programs as programs_lib
+from vacl_tf.training import run as run_lib
 
-_ENV = flags.DEFINE_string('env', 'simple_spread', 'Which world.')
-_COUNTS = flags.DEFINE_list(
+_ENV = flags.DEFINE_string('env', None, 'Task.')
+_COUNTS = flags.DEFINE_string(
   'counts',
   None,
-  "Agent counts to measure; default: the task's own, on Simple-Spread 4,8.",
+  'Numbers of entities to measure, like 4,8 or 2x2,4x2; default: those with '
+  "published results, or else the task's own.",
 )
 _REPEATS = flags.DEFINE_integer('repeats', 5, 'Timed calls.', lower_bound=1)
 
 _SOLVED_SHARE = 0.3  # Of a batch, to keep the timed curriculum at work.
+_SHOWN = ('collect', 'learn', 'curriculum', 'evaluate')
 _WARM_UPDATES = 30  # Fill both sets, the curriculum's most costly state.
+_CURRICULUM = 'task_expansion'  # What is timed; other curricula cost less.
+# Of the environment alone; worlds by whether they are in a graph.
+_WORLDS, _STEPS = {True: 500, False: 100}, 70
 
 
 def _ready(result: Any) -> None:
@@ -57,40 +67,49 @@ def _timed(function: Callable[[], Any], repeats: int) -> tuple[float, float]:
   return seconds[0], min(seconds[1:])
 
 
+def define(arguments: Sequence[str]) -> None:
+  """Makes --help list the tasks."""
+  del arguments
+  names = catalog.TASKS.names()
+  about = f'One of {", ".join(names)}; default: {names[0]}.'
+  command_line.describe(_ENV.name, about)
+
+
 def env_only(
-  env_name: str = 'simple_spread',
-  num_agents: int = 4,
-  num_worlds: int = 500,
-  num_steps: int = 70,
+  env_name: str,
+  num_agents: int | None = None,
+  num_worlds: int = _WORLDS[True],
+  num_steps: int = _STEPS,
   repeats: int = 20,
 ) -> float:
-  """Returns steps per second of a particle world with random actions.
+  """Returns steps per second of a world with random actions.
 
   All observations, rewards and progress enter a checksum, so that nothing is
   compiled away; actions are drawn inside the timed region.
   """
   env = environments.load(env_name, num_agents)
+  return _steps_in_graph(env, num_worlds, num_steps, repeats)
+
+
+def _steps_in_graph(
+  env: base.Environment, num_worlds: int, num_steps: int, repeats: int
+) -> float:
+  """Returns steps per second of worlds in a graph; see `env_only`."""
   phi = env.task_space.sample_uniform(num_worlds, randomness.root(0))
 
   @tf.function(jit_compile=True)
   def episode(seed: types.Seed) -> tf.Tensor:
     actions = [
-      tf.cast(
-        randomness.uniform(
-          randomness.fold(seed, index),
-          [num_steps, num_worlds, role.num_agents],
-          0.0,
-          float(role.num_actions),
-        ),
-        tf.int32,
-      )
+      _random_actions(role, [num_steps, num_worlds], seed, index)
       for index, role in enumerate(env.roles)
     ]
 
     def step(t: tf.Tensor, state: types.State, checksum: tf.Tensor) -> tuple:
       state = env.step(state, tuple(action[t] for action in actions))
       seen = (env.observe(state), env.reward(state), env.progress(state))
-      sums = [tf.reduce_sum(x) for x in tf.nest.flatten(seen)]
+      sums = [
+        tf.reduce_sum(tf.cast(x, tf.float32)) for x in tf.nest.flatten(seen)
+      ]
       return t + 1, state, checksum + tf.add_n(sums)
 
     start = (tf.constant(0), env.place(phi, seed), tf.constant(0.0))
@@ -100,72 +119,92 @@ def env_only(
   return num_worlds * num_steps / best
 
 
-def _env_alone(env: base.World, repeats: int) -> dict[str, float]:
-  """Returns environment steps per second, and of MuJoCo's what went on."""
-  if isinstance(env, base.Environment):
-    rate = env_only(env.name, env.task_space.count, repeats=repeats)
-    return {'env_steps_per_second': round(rate)}
-  from vacl_tf.environments.hide_and_seek import speed  # It needs MuJoCo.
+def _steps_on_host(
+  env: base.World, num_worlds: int, num_steps: int, repeats: int
+) -> float:
+  """Returns steps per second of a simulator with random actions."""
+  phi = env.task_space.sample_uniform(num_worlds, randomness.root(0)).numpy()
+  actions = [
+    _random_actions(role, [num_steps, num_worlds], randomness.root(1), index)
+    for index, role in enumerate(env.roles)
+  ]
+  actions = [action.numpy() for action in actions]
+  simulator = env.make_simulator(num_worlds)
 
-  found = speed.measure(env.task)
-  told = ('physics_us', 'ratio', 'contacts', 'constraint_rows', 'holding')
+  def episode() -> tuple[()]:
+    simulator.place(phi, (1,))
+    for t in range(num_steps):
+      simulator.step(tuple(action[t] for action in actions))
+      simulator.observe()
+    return ()
+
+  _, best = _timed(episode, repeats)
+  simulator.close()
+  return num_worlds * num_steps / best
+
+
+def _random_actions(
+  role: types.Role, shape: list[int], seed: types.Seed, index: int
+) -> tf.Tensor:
+  """Returns actions [*shape, n, ...] of a role, all equally likely."""
+  spec = role.action
+  is_integer = np.issubdtype(spec.dtype, np.integer)
+  drawn = randomness.uniform(
+    randomness.fold(seed, index),
+    [*shape, role.num_agents, *spec.shape],
+    np.asarray(spec.minimum, np.float32),
+    np.asarray(spec.maximum, np.float32) + np.float32(is_integer),
+  )
+  return tf.cast(tf.floor(drawn) if is_integer else drawn, spec.dtype)
+
+
+def _env_alone(env: base.World, repeats: int) -> dict[str, float]:
+  """Returns environment steps per second, and what a simulation adds."""
+  if found := env.speed():
+    return found
+  steps = _steps_in_graph if env.is_in_graph else _steps_on_host
+  num_worlds, num_steps = _WORLDS[env.is_in_graph], min(_STEPS, env.horizon)
   return {
-    'env_steps_per_second': round(1e6 / found['step_us']),
-    **{f'env_{name}': round(found[name], 2) for name in (*told, 'locked')},
+    'env_steps_per_second': round(steps(env, num_worlds, num_steps, repeats))
   }
 
 
-def measure(env_name: str, num_agents: int, repeats: int) -> dict[str, Any]:
-  """Returns the figures of one agent count, by name."""
-  cfg = presets.make(
-    env=env_name, num_agents=num_agents, curriculum='task_expansion'
-  )
+def measure(
+  env_name: str, counts: entity_counts.Counts, repeats: int
+) -> dict[str, Any]:
+  """Returns the figures with these numbers of entities, by name.
+
+  Args:
+    env_name: of the task.
+    counts: in the order of the task's count fields; those that are left out
+      are as the first.
+    repeats: timed calls.
+
+  Raises:
+    ImportError: what simulates the world is not installed.
+    ValueError: there is no such task, or not with these counts.
+  """
+  cfg = _config(env_name, counts)
   [env] = environments.load_all(cfg)
   began = time.perf_counter()
-  run = loop.Run(cfg, [env])
+  run = run_lib.Run(cfg, [env])
   set_up = time.perf_counter() - began
-  programs = loop.Programs(run, [env], cfg)
-  [count] = programs.counts
-  seed = randomness.root(0)
+  programs = programs_lib.Programs(run, [env], cfg)
   env_steps = cfg.training.num_tasks * env.horizon
-  sample_first, sample = _timed(lambda: programs.sample(seed), repeats)
-  [batch] = programs.sample(seed)
-  collect_first, collect = _timed(lambda: count.collect(batch, seed), repeats)
-  lived = {0: update.Experience(count.collect(batch, seed), batch.size)}
-  learn_first, learn = _timed(lambda: programs.learn(lived, seed), repeats)
-  evaluate_first, evaluate = _timed(lambda: count.evaluate(seed), 1)
-
-  def curriculum_step(step: int = 0) -> types.Metrics:
-    step_seed = randomness.fold(seed, step)
-    batches = programs.sample(step_seed)
-    value = randomness.uniform(step_seed, [cfg.training.num_tasks])
-    value = tf.where(value < _SOLVED_SHARE, 1.0, value)
-    return programs.update(batches, (value,), run.coverage[:, -1], step_seed)
-
-  update_first, _ = _timed(curriculum_step, 1)
-  for step in range(_WARM_UPDATES):
-    _ready(curriculum_step(step))
-  _, both = _timed(lambda: curriculum_step(_WARM_UPDATES), repeats)
-  parts = {
-    'collect_ms': collect,
-    'learn_ms': learn,
-    'curriculum_ms': both,
-    'evaluate_ms': evaluate,
-  }
-  iteration = collect + learn + both
-  first = sample_first + collect_first + learn_first + evaluate_first
-  steady = sample + collect + learn + evaluate + both
+  first, best = _timed_parts(run, programs, cfg, repeats)
+  both = best['curriculum']
+  iteration = best['collect'] + best['learn'] + both
+  compiling = sum(first.values()) - sum(best.values())
   traces = [number for number in programs.num_traces() if number]
+  num_samples = env_steps * cfg.environment.num_agents * cfg.ppo.num_epochs
   return {
     **_env_alone(env, 4 * repeats),
-    'rollout_steps_per_second': round(env_steps / collect),
+    'rollout_steps_per_second': round(env_steps / best['collect']),
     'training_steps_per_second': round(env_steps / iteration),
-    'update_us_per_agent_sample': round(
-      1e6 * learn / env_steps / num_agents / cfg.ppo.num_epochs, 3
-    ),
-    **{name: round(1e3 * x, 2) for name, x in parts.items()},
+    'update_us_per_agent_sample': round(1e6 * best['learn'] / num_samples, 3),
+    **{f'{name}_ms': round(1e3 * best[name], 2) for name in _SHOWN},
     'curriculum_share': round(both / iteration, 4),
-    'compile_seconds': round(first + update_first - steady, 1),
+    'compile_seconds': round(compiling, 1),
     'set_up_seconds': round(set_up, 1),
     'retraces': sum(traces) - len(traces),
     'peak_memory_mb': round(
@@ -174,42 +213,94 @@ def measure(env_name: str, num_agents: int, repeats: int) -> dict[str, Any]:
   }
 
 
-def _usual_counts() -> list[int]:
-  """Returns what the paper begins with, and on Simple-Spread ends with.
+def _timed_parts(
+  run: run_lib.Run,
+  programs: programs_lib.Programs,
+  cfg: config.Config,
+  repeats: int,
+) -> tuple[dict[str, float], dict[str, float]]:
+  """Returns the seconds of first calls and the best ones, by part."""
+  [count] = programs.counts
+  seed = randomness.root(0)
+  parts = {'sample': _timed(lambda: programs.sample(seed), repeats)}
+  [batch] = programs.sample(seed)
+  parts['collect'] = _timed(lambda: count.collect(batch, seed), repeats)
+  collected = {0: update.RolloutBatch(count.collect(batch, seed), batch.size)}
+  parts['learn'] = _timed(lambda: programs.learn(collected, seed), repeats)
+  parts['evaluate'] = _timed(lambda: count.evaluate(seed), 1)
 
-  Raises:
-    UsageError: there is no such environment.
-  """
-  if _ENV.value not in presets.WORLDS:
-    raise command_line.UsageError(
-      config.unknown('env', _ENV.value, presets.WORLDS)
+  def curriculum_step(step: int = 0) -> types.Metrics:
+    step_seed = randomness.fold(seed, step)
+    batches = programs.sample(step_seed)
+    value = randomness.uniform(step_seed, [cfg.training.num_tasks])
+    value = tf.where(value < _SOLVED_SHARE, 1.0, value)
+    feedback = (types.TaskFeedback(value),)
+    return programs.update(batches, feedback, run.coverage[:, -1], step_seed)
+
+  first, _ = _timed(curriculum_step, 1)
+  for step in range(_WARM_UPDATES):
+    _ready(curriculum_step(step))
+  _, best = _timed(lambda: curriculum_step(_WARM_UPDATES), repeats)
+  parts['curriculum'] = (first, best)
+  return tuple(
+    {name: seconds[i] for name, seconds in parts.items()} for i in range(2)
+  )
+
+
+def _config(env_name: str, counts: entity_counts.Counts) -> config.Config:
+  """Returns the default preset with these counts, without progression."""
+  task = catalog.TASKS.get(env_name)
+  fields = task.world.count_fields
+  if len(counts) > len(fields):
+    kinds = ' and '.join(map(entity_counts.kind_of, fields))
+    raise ValueError(
+      f'counts={entity_counts.spelled(counts)} is not what {env_name} counts, '
+      f'which is {kinds}; give a list like {entity_counts.example(len(fields))}'
     )
-  first = presets.WORLDS[_ENV.value].num_agents
-  return [4, 8] if _ENV.value == 'simple_spread' else [first]
+  world = task.with_counts(**dict(zip(fields, counts, strict=False)))
+  cfg = presets.make(
+    env=env_name,
+    path=entity_counts.spelled(world.counts),
+    curriculum=_CURRICULUM,
+  )
+  return overrides.replace(cfg, {'progression.entity_counts': ''})
+
+
+def _usual_counts(env_name: str) -> list[entity_counts.Counts]:
+  """Returns the counts with published results, or else the task's own."""
+  task = catalog.TASKS.get(env_name)
+  return [(count,) for count in sorted(task.references)] or [task.world.counts]
+
+
+def _asked_counts(env_name: str) -> list[entity_counts.Counts]:
+  if _COUNTS.value is None:
+    return _usual_counts(env_name)
+  try:
+    return list(entity_counts.parsed(_COUNTS.value))
+  except ValueError as error:
+    raise ValueError(
+      f'counts={_COUNTS.value} is not a list of numbers like 4,8 or 2x2,4x2'
+    ) from error
 
 
 def main() -> None:
   """Prints the figures of each count."""
+  name = _ENV.value or catalog.TASKS.names()[0]
   try:
-    counts = [int(count) for count in _COUNTS.value or _usual_counts()]
-  except ValueError as error:
-    raise command_line.UsageError(
-      f'counts={",".join(_COUNTS.value)} is not a list of numbers like 4,8'
-    ) from error
-  found = {}
-  for count in counts:
-    try:
-      found[str(count)] = measure(_ENV.value, count, _REPEATS.value)
-    except (ImportError, ValueError) as error:
-      raise command_line.UsageError(str(error)) from error
+    found = {
+      entity_counts.spelled(counts): measure(name, counts, _REPEATS.value)
+      for counts in _asked_counts(name)
+    }
+  except (ImportError, ValueError) as error:
+    raise command_line.UsageError(str(error)) from error
   if command_line.JSON.value:
     print(json.dumps(found))
     return
-  print(f'{_ENV.value + ", n =":28}' + ''.join(f'{c:>14}' for c in found))
+  print(f'{name + ", n =":28}' + ''.join(f'{c:>14}' for c in found))
   for name in next(iter(found.values())):
     row = ''.join(f'{found[count][name]:>14,}' for count in found)
     print(f'{name:28}{row}')
 
 
 if __name__ == '__main__':
-  command_line.run(main)
+  command_line.run(main, define)

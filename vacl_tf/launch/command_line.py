@@ -1,50 +1,143 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What the commands share: flags, folders and one-line errors."""
+"""What the commands share: flags, imports, folders and one-line errors."""
 
 import contextlib
 import os
 import pathlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 from absl import flags
+
+from vacl_tf import overrides
+from vacl_tf.launch import extensions
 
 RUN_DIR = flags.DEFINE_string('run_dir', None, 'Folder of the run.')
 SEED = flags.DEFINE_integer('seed', 0, 'Root of all randomness.', lower_bound=0)
 JSON = flags.DEFINE_bool('json', False, 'Print one JSON object.')
+_IMPORT = flags.DEFINE_multi_string(
+  'import',
+  [],
+  'Module, or path of a .py file, that registers tasks, agents or curricula '
+  'of your own. May be given several times.',
+)
 
 USAGE, FAILURE = 2, 1  # Exit codes.
 
+_DEFINE = {
+  bool: flags.DEFINE_bool,
+  int: flags.DEFINE_integer,
+  float: flags.DEFINE_float,
+  str: flags.DEFINE_string,
+}
+
 
 class UsageError(Exception):
-  """The user can mend it; the message is one line and says how."""
+  """The user can fix it; the message is one line and says how."""
 
 
-def run(main: Callable[[], int | None]) -> None:
+def run(
+  main: Callable[[], int | None],
+  define: Callable[[Sequence[str]], None] = lambda arguments: None,
+) -> None:
   """Parses the flags, calls main and exits with its code.
 
   Errors that a user can cause end in one line on stderr and exit code 2.
+
+  Args:
+    main: the command; returns its exit code, None for 0.
+    define: given the arguments, defines the flags that depend on them, after
+      the modules of --import have been imported and before flags are parsed.
+      They are gone when the command ends.
   """
-  if '--help' in sys.argv:
-    print(_help(sys.modules[main.__module__].__doc__ or ''))
-    sys.exit(0)
+  arguments = sys.argv[1:]
   try:
-    rest = flags.FLAGS(sys.argv)[1:]
-    if rest:
-      raise UsageError(f'{rest[0]!r} is not a flag; flags begin with --')
-    code = main() or 0
-  except (UsageError, flags.Error) as error:
+    extensions.load(_modules(given(arguments, 'import')), folder('.'), _note)
+    with _flags_for_now():
+      define(arguments)
+      code = _parsed_and_called(main)
+  except (UsageError, extensions.ImportFailure, flags.Error) as error:
     _complain(str(error))
     code = USAGE
   sys.stdout.flush()
   sys.exit(code)
 
 
+@contextlib.contextmanager
+def _flags_for_now() -> Iterator[None]:
+  """Removes the flags that are defined meanwhile."""
+  known = set(flags.FLAGS)
+  try:
+    yield
+  finally:
+    for name in set(flags.FLAGS) - known:
+      delattr(flags.FLAGS, name)
+
+
+def _parsed_and_called(main: Callable[[], int | None]) -> int:
+  if '--help' in sys.argv:
+    print(_help(sys.modules[main.__module__].__doc__ or ''))
+    return 0
+  rest = flags.FLAGS(sys.argv)[1:]
+  if rest:
+    raise UsageError(f'{rest[0]!r} is not a flag; flags begin with --')
+  return main() or 0
+
+
 def fail(message: str) -> int:
   """Prints why a command failed while it ran; returns the exit code."""
   _complain(message)
   return FAILURE
+
+
+def given(arguments: Sequence[str], name: str) -> list[str]:
+  """Returns the values that a flag is given in arguments, before parsing."""
+  values = []
+  for index, argument in enumerate(arguments):
+    if argument == '--':
+      break
+    flag, equals, value = argument.partition('=')
+    if flag in (f'--{name}', f'-{name}'):
+      values += [value] if equals else arguments[index + 1 : index + 2]
+  return values
+
+
+def imports() -> tuple[str, ...]:
+  """Returns what --import names, as the user wrote it."""
+  return _modules(_IMPORT.value)
+
+
+def _modules(values: Iterable[str]) -> tuple[str, ...]:
+  names = [name for value in values for name in value.split(',')]
+  return tuple(dict.fromkeys(filter(None, names)))
+
+
+def define_leaves(prefix: str, node: Any, without: Iterable[str] = ()) -> None:
+  """Defines a flag for each leaf of a config; None where it isn't given.
+
+  Args:
+    prefix: of the names of the flags.
+    node: the config, with defaults.
+    without: leaves that have flags of their own.
+  """
+  for name, value in overrides.leaves(node).items():
+    if name not in without:
+      about = f'Default, unless the preset says otherwise: {value}.'
+      _DEFINE[type(value)](prefix + name, None, about)
+
+
+def given_leaves(prefix: str, node: Any) -> dict[str, Any]:
+  """Returns {leaf: value} of the flags of `define_leaves` that were given."""
+  known = [x for x in overrides.leaves(node) if prefix + x in flags.FLAGS]
+  values = {name: flags.FLAGS[prefix + name].value for name in known}
+  return {name: value for name, value in values.items() if value is not None}
+
+
+def describe(flag: str, about: str) -> None:
+  """Sets what --help says of a flag that is defined already."""
+  flags.FLAGS[flag].help = about
 
 
 def _help(about: str) -> str:
@@ -64,6 +157,10 @@ def _complain(message: str) -> None:
   print('error: ' + ' '.join(message.split()), file=sys.stderr)
 
 
+def _note(message: str) -> None:
+  print('note: ' + message, file=sys.stderr)
+
+
 def folder(path: str) -> pathlib.Path:
   """Returns a path given by the user, relative to where the user stands."""
   return pathlib.Path(os.environ.get('BUILD_WORKING_DIRECTORY', '.')) / path
@@ -73,7 +170,7 @@ def folder(path: str) -> pathlib.Path:
 def quiet_imports() -> Iterator[None]:
   """Hides what C++ code writes to stderr while it is being imported.
 
-  Some of TensorFlow's greetings come before its log level is looked at.
+  Some of TensorFlow's greetings come before it reads its log level.
   """
   sys.stderr.flush()
   real = os.dup(2)

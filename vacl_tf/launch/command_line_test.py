@@ -4,18 +4,25 @@
 
 import os
 import pathlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from unittest import mock
 
+from absl import flags
 from absl.testing import absltest
+from absl.testing import parameterized
 
+from vacl_tf import config
 from vacl_tf.launch import command_line
 from vacl_tf.testing import commands
 
 
-def _run(main: Callable[[], int | None], *arguments: str) -> tuple[int, str]:
+def _run(
+  main: Callable[[], int | None],
+  *arguments: str,
+  define: Callable[[Sequence[str]], None] = lambda arguments: None,
+) -> tuple[int, str]:
   """Returns exit code and stderr of a command."""
-  ended = commands.run(lambda: command_line.run(main), *arguments)
+  ended = commands.run(lambda: command_line.run(main, define), *arguments)
   return ended.code, ended.err
 
 
@@ -47,6 +54,7 @@ class RunTest(absltest.TestCase):
     self.assertEqual((ended.code, ended.err), (0, ''))
     self.assertIn('exit code says whose they are', ended.out)
     self.assertIn('--run_dir: Folder of the run.', ended.out)
+    self.assertIn('--import: Module, or path of a .py file', ended.out)
     self.assertNotIn('verbosity', ended.out)
 
   def test_a_word_that_is_no_flag_is_refused(self):
@@ -62,6 +70,84 @@ class RunTest(absltest.TestCase):
       self.assertEqual(
         command_line.folder('runs'), pathlib.Path('/home/me/runs')
       )
+
+
+class DefineTest(parameterized.TestCase):
+  """Flags that depend on the arguments."""
+
+  def _define(self, arguments):
+    ppo = config.PpoConfig(
+      num_epochs=int(command_line.given(arguments, 'n')[0])
+    )
+    command_line.define_leaves('config.', ppo, without=('clip',))
+
+  def test_they_are_typed_and_gone_afterwards(self):
+    before = set(flags.FLAGS)
+    found = {}
+
+    def main():
+      found.update(command_line.given_leaves('config.', config.PpoConfig()))
+
+    arguments = (
+      '--n=3',
+      '--config.num_epochs=2',
+      '--config.discount=1',
+      '--config.center_rewards',
+      '--noconfig.normalize_value',
+    )
+    flags.DEFINE_integer('n', 0, 'For this test.')
+    for _ in range(2):  # A process may run a command twice.
+      self.assertEqual(_run(main, *arguments, define=self._define), (0, ''))
+      self.assertEqual(
+        found,
+        {
+          'num_epochs': 2,
+          'discount': 1.0,
+          'center_rewards': True,
+          'normalize_value': False,
+        },
+      )
+      self.assertIsInstance(found['discount'], float)
+    self.assertEqual(set(flags.FLAGS), before | {'n'})
+    bad = '--config.num_epochs=many'
+    code, text = _run(main, '--n=3', bad, define=self._define)
+    self.assertEqual((code, text.count('\n')), (2, 1))
+    code, text = _run(main, '--n=3', '--config.clip=1', define=self._define)
+    self.assertEqual(code, 2)
+    self.assertIn("'config.clip'", text)
+    delattr(flags.FLAGS, 'n')
+
+  def test_help_has_their_defaults(self):
+    def define(arguments):
+      del arguments
+      command_line.define_leaves('config.', config.TrainingConfig())
+      command_line.describe('run_dir', 'Somewhere else.')
+
+    ended = commands.run(
+      lambda: command_line.run(lambda: None, define), '--help'
+    )
+    self.assertRegex(ended.out, r'--config.num_tasks: Default, .*\n? *.*120')
+    self.assertIn('--run_dir: Somewhere else.', ended.out)
+
+  def test_an_error_of_define_is_one_line(self):
+    def define(arguments):
+      raise command_line.UsageError(f'not {arguments[0]}')
+
+    self.assertEqual(
+      _run(lambda: None, '--env=x', define=define), (2, 'error: not --env=x\n')
+    )
+
+  @parameterized.parameters(
+    (['--env=a'], ['a']),
+    (['--env', 'a'], ['a']),
+    (['-env=a', '--environment=b', '--env=c=d'], ['a', 'c=d']),
+    (['--env='], ['']),
+    (['--env'], []),
+    (['--', '--env=a'], []),
+    (['env=a'], []),
+  )
+  def test_flags_are_read_before_they_are_parsed(self, arguments, values):
+    self.assertEqual(command_line.given(arguments, 'env'), values)
 
 
 if __name__ == '__main__':

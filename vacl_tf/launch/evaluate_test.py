@@ -1,20 +1,32 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What a policy cannot be evaluated on is refused in one line."""
+"""Policies are played as they were trained; what can't be is one line."""
 
+import gc
 import json
 import pathlib
+from unittest import mock
 
 from absl.testing import absltest
 from absl.testing import parameterized
 
+from vacl_tf import agents
+from vacl_tf import config
 from vacl_tf import environments
+from vacl_tf import overrides
 from vacl_tf import presets
+from vacl_tf import randomness
 from vacl_tf.launch import command_line
 from vacl_tf.launch import evaluate
-from vacl_tf.networks import policy_value
+from vacl_tf.launch import provenance
 from vacl_tf.testing import commands
-from vacl_tf.training import saving
+from vacl_tf.testing import tiny
+from vacl_tf.training import checkpoints
+from vacl_tf.training import export
+from vacl_tf.training import players
+from vacl_tf.training import run as run_lib
+
+_SPREAD = {'environment.name': 'simple_spread'}
 
 
 class BadInputTest(parameterized.TestCase):
@@ -38,19 +50,67 @@ class BadInputTest(parameterized.TestCase):
       "config.json: env='nowhere' is unknown; allowed",
     ),
     (
-      {'config': {'environment.num_agents': 500}},
+      {'config': {'environment.name': 'nowhere'}, 'imports': ['mine.py']},
+      'The run was started with --import=mine.py$',
+    ),
+    (
+      {'config': _SPREAD | {'ppo.trace_decay': 0.5}},
+      "config.json: config field='ppo.trace_decay' is unknown",
+    ),
+    (
+      {'config': _SPREAD | {'environment.num_agents': 500}},
       'config.json: num_agents=500 is not possible in simple_spread',
     ),
-    ({'config': {'environment.num_agents': '4'}}, 'config.json: '),
+    ({'config': _SPREAD | {'environment.num_agents': '4'}}, 'config.json: '),
     (
-      {'config': {'network.hidden_size': 0}},
-      'config.json: config.network.hidden_size=0 is out of range; allowed: 1',
+      {'config': _SPREAD | {'agent.hidden_size': 0}},
+      'config.json: config.agent.hidden_size=0 is out of range; allowed: 1',
     ),
-    ({'config': {}}, 'neither saved_model/ nor a whole checkpoint'),
+    ({'config': _SPREAD}, 'neither saved_model/ nor a whole checkpoint'),
   )
   def test_a_folder_without_a_policy(self, content, message):
     (self.folder / 'config.json').write_text(json.dumps(content))
     self._assert_refused(message, f'--run_dir={self.folder}')
+
+  @parameterized.parameters(
+    ({'ppo.trace_decay': 0.5}, "field='ppo.trace_decay' is unknown"),
+    ({'environment.name': 'push_bal'}, 'did you mean push_ball'),
+    ({'agent.name': 'atention'}, 'did you mean attention'),
+  )
+  def test_a_policy_whose_config_names_what_does_not_exist(
+    self, values, message
+  ):
+    path = _export(self.folder / 'policy')
+    known = path / 'policy.json'
+    content = json.loads(known.read_text())
+    content['config'] |= values
+    known.write_text(json.dumps(content))
+    self._assert_refused(
+      f'policy/policy.json: .*{message}', f'--saved_model={path}'
+    )
+
+  @parameterized.parameters('config', 'roles')
+  def test_a_policy_that_lacks_a_fact(self, name):
+    path = _export(self.folder / 'policy')
+    known = path / 'policy.json'
+    content = json.loads(known.read_text())
+    del content[name]
+    known.write_text(json.dumps(content))
+    self._assert_refused(
+      f"policy.json has no '{name}'; export the policy again",
+      f'--saved_model={path}',
+    )
+
+  def test_a_policy_of_other_observations(self):
+    path = _export(self.folder / 'policy')
+    known = path / 'policy.json'
+    content = json.loads(known.read_text())
+    content['roles'][0]['own_size'] += 1
+    known.write_text(json.dumps(content))
+    self._assert_refused(
+      'was made for another version of speaker_listener',
+      f'--saved_model={path}',
+    )
 
   def test_a_video_that_cannot_be_written_before_anything_is_done(self):
     self._assert_refused(
@@ -60,16 +120,16 @@ class BadInputTest(parameterized.TestCase):
     )
 
   def test_numbers_that_do_not_fit_where_there_is_one_only(self):
-    path = self.folder / 'policy'
-    env = environments.load('speaker_listener')
-    cfg = presets.make(env='speaker_listener')
-    network = policy_value.PolicyValue(env.roles, cfg.network, seed=0)
-    saving.export(network, env, cfg, path)
-    policy = f'--saved_model={path}'
+    policy = f'--saved_model={_export(self.folder / "policy")}'
     self._assert_refused(
       '^error: num_agents=4 is not possible in speaker_listener; allowed: 2$',
       policy,
       '--num_agents=4',
+    )
+    self._assert_refused(
+      'num_boxes=1 is of no use in speaker_listener; leave it out',
+      policy,
+      '--num_boxes=1',
     )
     for given in ('', 'four'):
       self._assert_refused(
@@ -77,6 +137,102 @@ class BadInputTest(parameterized.TestCase):
         policy,
         f'--num_agents={given}',
       )
+
+
+class WorldTest(parameterized.TestCase):
+  """The world of an evaluation is that of training, but for the counts."""
+
+  def _worlds(self, cfg, num_agents=None, num_boxes=None):
+    with (
+      mock.patch.object(evaluate, '_NUM_AGENTS', mock.Mock(value=num_agents)),
+      mock.patch.object(evaluate, '_NUM_BOXES', mock.Mock(value=num_boxes)),
+    ):
+      trained = cfg.environment
+      return [evaluate._world(trained, x) for x in evaluate._counts(trained)]
+
+  @parameterized.parameters(
+    ('lock_and_return', {}, [(2, 2)]),
+    ('lock_and_return', {'num_agents': ['3', '4']}, [(3, 3), (4, 4)]),
+    ('lock_and_return', {'num_boxes': 3}, [(2, 3)]),
+    ('lock_and_return', {'num_agents': ['3'], 'num_boxes': 1}, [(3, 1)]),
+    ('simple_spread', {'num_agents': ['2', '8']}, [(2,), (8,)]),
+  )
+  def test_counts(self, env, given, counts):
+    worlds = self._worlds(presets.make(env=env), **given)
+    self.assertEqual([world.counts for world in worlds], counts)
+
+  def test_constants_of_training_stay(self):
+    cfg = overrides.replace(
+      presets.make(env='lock_and_return', num_agents=3),
+      {'environment.sees_birthplace': True},
+    )
+    [same] = self._worlds(cfg)
+    self.assertEqual(same, cfg.environment)
+    [other] = self._worlds(cfg, ['4'])
+    self.assertTrue(other.sees_birthplace)
+
+  def test_a_horizon_stays_unless_it_follows_from_the_counts(self):
+    cfg = presets.make(env='simple_spread')
+    cfg = overrides.replace(cfg, {'environment.horizon': 90})
+    horizons = [x.horizon for x in self._worlds(cfg, ['4', '8', '24'])]
+    self.assertEqual(horizons, [90, 90, 150])
+
+
+class CheckpointTest(absltest.TestCase):
+  """A run that was killed is evaluated from its checkpoint."""
+
+  def setUp(self):
+    super().setUp()
+    self.folder = pathlib.Path(self.create_tempdir().full_path)
+    self.cfg = tiny.shrunk(presets.make(env='simple_spread'))
+    length = config.RunLength()
+    provenance.write(self.folder / 'config.json', self.cfg, length)
+    self.envs = environments.load_all(self.cfg)
+    self.run_saved = run_lib.Run(self.cfg, self.envs)
+    # As it is initialised, a policy is all but uniform everywhere.
+    for part in self.run_saved.agent.policies:
+      for variable in part.variables:
+        variable.assign(3.0 * variable)
+    saved = checkpoints.Checkpointer(
+      self.run_saved, self.folder / 'checkpoints', 1
+    )
+    saved.restore(report=print)
+    saved.save()
+
+  def test_it_scores_as_the_exported_policy(self):
+    flags = ('--num_tasks=4', '--json', '--num_agents=2,3')
+    found = _evaluate(f'--run_dir={self.folder}', *flags)
+    export.export(
+      self.run_saved.agent,
+      self.envs[-1],
+      self.cfg,
+      self.folder / 'saved_model',
+    )
+    self.assertEqual(found, _evaluate(f'--run_dir={self.folder}', *flags))
+    self.assertEqual(list(json.loads(found)), ['2', '3'])
+
+  def test_its_variables_live_as_long_as_it_does(self):
+    policy = evaluate._from_checkpoint(self.folder)
+    gc.collect()
+    player = players.ExportedPlayer(policy.act, self.envs[-1], is_greedy=True)
+    progress = player.progress(2, randomness.root(0))
+    self.assertEqual(progress.shape, (self.cfg.environment.horizon, 2))
+
+
+def _evaluate(*flags: str) -> str:
+  """Returns what an evaluation prints."""
+  ended = commands.run(lambda: command_line.run(evaluate.main), *flags)
+  if ended.code:
+    raise AssertionError(ended.err)
+  return ended.out
+
+
+def _export(path: pathlib.Path) -> pathlib.Path:
+  """Exports an untrained policy; returns where it is."""
+  env = environments.load('speaker_listener')
+  cfg = presets.make(env='speaker_listener')
+  export.export(agents.make(cfg, env.roles), env, cfg, path)
+  return path
 
 
 if __name__ == '__main__':

@@ -2,58 +2,64 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trains: python -m vacl_tf.launch.main --env=simple_spread --num_agents=4.
 
-Started again with the same run_dir, it resumes.
+Started again with the same run_dir, it resumes. Every constant of the task, the
+agent and the curriculum is a flag. --import=my_task.py brings some of your own.
 """
 
-import json
-import math
 import pathlib
 import shutil
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from absl import flags
 
+from vacl_tf import agents
 from vacl_tf import bounds
+from vacl_tf import catalog
 from vacl_tf import config
+from vacl_tf import entity_counts
 from vacl_tf import launch
+from vacl_tf import overrides
 from vacl_tf import presets
 from vacl_tf.launch import command_line
 from vacl_tf.launch import plot
+from vacl_tf.launch import records
 
 with command_line.quiet_imports():
   import tensorflow as tf
 
   tf.config.list_physical_devices('GPU')  # Looking for one complains too.
 
-from vacl_tf import curriculum
 from vacl_tf import environments
 from vacl_tf.environments import base
 from vacl_tf.launch import provenance
+from vacl_tf.training import checkpoints
+from vacl_tf.training import export
 from vacl_tf.training import history
 from vacl_tf.training import loggers
 from vacl_tf.training import loop
-from vacl_tf.training import saving
+from vacl_tf.training import programs as programs_lib
+from vacl_tf.training import run as run_lib
 
-_ENV = flags.DEFINE_string('env', 'simple_spread', 'Which world.')
-_PRESET = flags.DEFINE_string('preset', 'default', 'default or paper.')
+_ENV = flags.DEFINE_string('env', None, 'Task.')
+_PRESET = flags.DEFINE_string('preset', 'default', 'Constants to start from.')
 _NUM_AGENTS = flags.DEFINE_integer(
   'num_agents', None, "Agents to master; default: the task's own number."
 )
 _NUM_BOXES = flags.DEFINE_integer(
-  'num_boxes', None, 'Boxes in Lock-and-Return; default: as many as agents.'
+  'num_boxes', None, 'Boxes, if the task has any; default: as many as agents.'
 )
 _ENTITY_COUNTS = flags.DEFINE_string(
   'entity_counts',
   None,
-  'Numbers of entities on the way there, like 4,8,16 or 2x2,4x2,4x4.',
+  'Numbers of entities on the way there, like 4,8,16 or 2x2,4x2,4x4; empty: '
+  'no entity progression.',
 )
-_CURRICULUM = flags.DEFINE_string(
-  'curriculum', None, f'One of {", ".join(curriculum.NAMES)}.'
-)
+_AGENT = flags.DEFINE_string('config.agent.name', None, 'Agent.')
+_CURRICULUM = flags.DEFINE_string('curriculum', None, 'Curriculum.')
 
-
+_PREFIX = 'config.'
 # From these, which have flags of their own, the rest of a config follows.
 _CHOOSE_PRESETS = (
   'seed',
@@ -61,32 +67,53 @@ _CHOOSE_PRESETS = (
   'environment.name',
   'environment.num_agents',
   'environment.num_boxes',
+  'agent.name',
   'curriculum.name',
   'progression.entity_counts',
 )
 
 
-def _define(prefix: str, node: Any, about: str) -> dict[str, flags.FlagHolder]:
-  """Defines a flag of the right type for each leaf, without a value yet."""
-  kinds = {
-    bool: flags.DEFINE_bool,
-    int: flags.DEFINE_integer,
-    float: flags.DEFINE_float,
-    str: flags.DEFINE_string,
-  }
-  return {
-    name: kinds[type(value)](prefix + name, None, f'{about}: {value}.')
-    for name, value in config.leaves(node).items()
-    if name not in _CHOOSE_PRESETS
-  }
+def define(arguments: Sequence[str]) -> None:
+  """Defines a flag for each constant of the task, agent and curriculum.
+
+  Args:
+    arguments: of the command line, which choose these.
+
+  Raises:
+    UsageError: one of them does not exist.
+  """
+
+  def last(flag: flags.FlagHolder) -> str | None:
+    return next(reversed(command_line.given(arguments, flag.name)), None)
+
+  try:
+    task = catalog.TASKS.get(_task_name(last(_ENV)))
+    cfg = catalog.skeleton(
+      task.world,
+      last(_AGENT) or task.agent,
+      last(_CURRICULUM) or config.TaskExpansionConfig().name,
+    )
+  except ValueError as error:
+    raise command_line.UsageError(str(error)) from error
+  command_line.define_leaves(_PREFIX, cfg, _CHOOSE_PRESETS)
+  command_line.define_leaves('', config.RunLength())
+  for flag, names, default in (
+    (_ENV, catalog.TASKS.names(), _task_name(None)),
+    (_PRESET, task.presets, _PRESET.default),
+    (_AGENT, catalog.AGENTS.names(), task.agent),
+    (
+      _CURRICULUM,
+      catalog.CURRICULA.names(),
+      config.TaskExpansionConfig().name,
+    ),
+  ):
+    about = f'One of {", ".join(names)}; default: {default}.'
+    command_line.describe(flag.name, about)
 
 
-_CONFIG = _define('config.', config.Config(), 'Unless the preset says so')
-_LENGTH = _define('', config.RunLength(), 'Unless the preset says so')
-
-
-def _given(holders: dict[str, flags.FlagHolder]) -> dict[str, Any]:
-  return {k: x.value for k, x in holders.items() if x.value is not None}
+def _task_name(given: str | None) -> str:
+  """Returns the name of the task, the first one that there is if not given."""
+  return catalog.TASKS.names()[0] if given is None else given
 
 
 def make_config() -> config.Config:
@@ -97,17 +124,17 @@ def make_config() -> config.Config:
   """
   try:
     cfg = presets.make(
-      env=_ENV.value,
+      env=_task_name(_ENV.value),
       num_agents=_NUM_AGENTS.value,
       num_boxes=_NUM_BOXES.value,
       preset=_PRESET.value,
+      agent=_AGENT.value,
       curriculum=_CURRICULUM.value,
-      entity_counts=_ENTITY_COUNTS.value,
+      path=_ENTITY_COUNTS.value,
       seed=command_line.SEED.value,
     )
-    cfg = config.replace(cfg, _given(_CONFIG))
+    cfg = overrides.replace(cfg, command_line.given_leaves(_PREFIX, cfg))
     bounds.check(cfg)
-    curriculum.check(cfg)
   except ValueError as error:
     raise command_line.UsageError(str(error)) from error
   return cfg
@@ -115,7 +142,8 @@ def make_config() -> config.Config:
 
 def make_length(cfg: config.Config) -> config.RunLength:
   """Returns the run length that the flags ask for."""
-  length = config.replace(presets.run_length(cfg), _given(_LENGTH))
+  length = presets.run_length(cfg)
+  length = overrides.replace(length, command_line.given_leaves('', length))
   steps = (
     cfg.training.num_tasks * cfg.environment.horizon * cfg.training.num_rollouts
   )
@@ -124,13 +152,10 @@ def make_length(cfg: config.Config) -> config.RunLength:
       f'num_env_steps={length.num_env_steps} is below one iteration; give at '
       f'least {steps} (num_tasks * horizon * num_rollouts)'
     )
-  for name, value in config.leaves(length).items():
-    low, high = (0, 1) if name == 'stop_at_coverage' else (1, math.inf)
-    if not low <= value <= high:
-      raise command_line.UsageError(
-        f'{name}={value} is out of range; allowed: {low} '
-        + ('or more' if high == math.inf else f'to {high}')
-      )
+  try:
+    bounds.check_leaves(length)
+  except ValueError as error:
+    raise command_line.UsageError(str(error)) from error
   return length
 
 
@@ -140,7 +165,7 @@ def open_run_dir(cfg: config.Config) -> pathlib.Path:
   Raises:
     UsageError: it can't be used, or holds a run of another config.
   """
-  count = config.spelt(config.entity_counts(cfg)[-1])
+  count = entity_counts.spelled(cfg.environment.counts)
   name = f'runs/{cfg.environment.name}_n{count}_s{cfg.seed}'
   path = command_line.folder(command_line.RUN_DIR.value or name)
   try:
@@ -152,9 +177,8 @@ def open_run_dir(cfg: config.Config) -> pathlib.Path:
       f'run_dir={path} is not a folder that can be written to '
       f'({error.strerror}); give another one'
     ) from error
-  saved = path / 'config.json'
-  if saved.exists():
-    _refuse_another_config(saved, cfg)
+  if (path / 'config.json').exists():
+    _refuse_another_config(path, cfg)
   elif any((path / 'checkpoints').glob('ckpt-*')):
     raise command_line.UsageError(
       f'{path} has checkpoints but no config.json; give another --run_dir'
@@ -162,18 +186,12 @@ def open_run_dir(cfg: config.Config) -> pathlib.Path:
   return path
 
 
-def _refuse_another_config(saved: pathlib.Path, cfg: config.Config) -> None:
-  try:
-    values = json.loads(saved.read_text())['config']
-    old = config.restore(config.Config(), values)
-  except (ValueError, KeyError, TypeError) as error:
+def _refuse_another_config(path: pathlib.Path, cfg: config.Config) -> None:
+  old = records.read_config(path, 'give another --run_dir')
+  if different := overrides.differences(old, cfg):
     raise command_line.UsageError(
-      f'{saved} is not a config of a run ({error}); give another --run_dir'
-    ) from error
-  if different := config.differences(old, cfg):
-    raise command_line.UsageError(
-      f'{saved.parent} holds a run with another config '
-      f'({"; ".join(different)}); give the same flags or another --run_dir'
+      f'{path} holds a run with another config ({"; ".join(different)}); give '
+      'the same flags or another --run_dir'
     )
 
 
@@ -210,8 +228,8 @@ def _train(
 ) -> int:
   """Trains or resumes in a run directory; returns the exit code."""
   signals = _Signals()
-  run = loop.Run(cfg, envs)
-  checkpointer = saving.Checkpointer(
+  run = run_lib.Run(cfg, envs)
+  checkpointer = checkpoints.Checkpointer(
     run, path / 'checkpoints', length.num_checkpoints
   )
   is_resumed = checkpointer.restore(report=lambda text: print('note:', text))
@@ -221,13 +239,33 @@ def _train(
     return 0
   metrics = path / 'metrics.csv'
   loggers.CsvLogger.cut(metrics, int(run.iteration), length.evaluation_interval)
-  provenance.write(path / 'config.json', cfg, length)
-  # Who evaluates meanwhile wants the checkpoint, not the policy that stopped.
+  provenance.write(path / 'config.json', cfg, length, command_line.imports())
+  # Evaluations meanwhile should read the checkpoints, not an older policy.
   shutil.rmtree(path / 'saved_model', ignore_errors=True)
   verb = 'Resuming' if is_resumed else 'Training'
   print(f'{verb} in {path}: {_summary(run)}', flush=True)
+  is_done = _play(run, cfg, length, envs, path, checkpointer.save, signals)
+  if not is_done:
+    export.export(run.agent, envs[-1], cfg, path / 'saved_model')
+    print(f'Stopped and saved in {path}; the same command resumes.')
+    return 128 + signals.number
+  print(f'Finished: {_summary(run)}')
+  _leave(run, envs[-1], cfg, path)
+  return 0
+
+
+def _play(
+  run: run_lib.Run,
+  cfg: config.Config,
+  length: config.RunLength,
+  envs: tuple[base.World, ...],
+  path: pathlib.Path,
+  save: Callable[[], str],
+  signals: _Signals,
+) -> bool:
+  """Trains a run and logs it; returns whether it is finished."""
   outputs = [
-    loggers.CsvLogger(metrics),
+    loggers.CsvLogger(path / 'metrics.csv'),
     loggers.TensorBoardLogger(path / 'events'),
     loggers.TerminalLogger(length.num_env_steps),
   ]
@@ -237,40 +275,33 @@ def _train(
       history.record(path / 'curriculum.npz', run.curriculum, iteration)
 
   try:
-    is_done = loop.train(
+    return loop.train(
       run,
-      loop.Programs(run, envs, cfg),
+      programs_lib.Programs(run, envs, cfg),
       cfg,
       length,
       log=_log_everywhere(outputs, snapshot),
-      save=checkpointer.save,
+      save=save,
       should_stop=lambda: signals.number != 0,
       began=launch.BEGAN,
     )
   finally:
     for output in outputs:
       output.close()
-  if not is_done:
-    saving.export(run.network, envs[-1], cfg, path / 'saved_model')
-    print(f'Stopped and saved in {path}; the same command goes on.')
-    return 128 + signals.number
-  print(f'Finished: {_summary(run)}')
-  _leave(run, envs[-1], cfg, path)
-  return 0
 
 
 def _leave(
-  run: loop.Run, env: base.World, cfg: config.Config, path: pathlib.Path
+  run: run_lib.Run, env: base.World, cfg: config.Config, path: pathlib.Path
 ) -> None:
   """Writes what a finished run leaves for others, and says where it is."""
-  saving.export(run.network, env, cfg, path / 'saved_model')
+  export.export(run.agent, env, cfg, path / 'saved_model')
   history.record(path / 'curriculum.npz', run.curriculum, int(run.iteration))
   pictures = plot.plot([path], path / 'curves.png')
   print(f'  policy  {path / "saved_model"}')
   print(f'  curves  {", ".join(map(str, pictures))}')
 
 
-def _summary(run: loop.Run) -> str:
+def _summary(run: run_lib.Run) -> str:
   coverage = float(run.coverage[-1, -1])
   seen = '' if coverage != coverage else f', coverage {coverage:.3f}'
   return (
@@ -285,12 +316,13 @@ def main() -> int:
   length = make_length(cfg)
   try:
     envs = environments.load_all(cfg)
+    agents.check(cfg, envs[-1].roles)
   except (ImportError, ValueError) as error:
     raise command_line.UsageError(str(error)) from error
   path = open_run_dir(cfg)
   try:
     return _train(cfg, length, envs, path)
-  except saving.UnusableError as error:
+  except checkpoints.UnusableError as error:
     raise command_line.UsageError(str(error)) from error
   except loop.DivergedError as error:
     return command_line.fail(
@@ -300,4 +332,4 @@ def main() -> int:
 
 
 if __name__ == '__main__':
-  command_line.run(main)
+  command_line.run(main, define)

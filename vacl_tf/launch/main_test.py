@@ -2,20 +2,36 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bad input is refused in one line, and nothing is lost."""
 
+import dataclasses
 import importlib.metadata
 import json
 import pathlib
+from typing import Annotated
 from unittest import mock
 
+from absl import flags
 from absl.testing import absltest
 from absl.testing import parameterized
 
+from vacl_tf import catalog
 from vacl_tf import config
+from vacl_tf import overrides
 from vacl_tf import presets
+from vacl_tf.environments import task_spec
 from vacl_tf.launch import command_line
 from vacl_tf.launch import main
 from vacl_tf.launch import provenance
 from vacl_tf.testing import commands
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _Corridor(config.EnvironmentConfig):
+  wind: Annotated[float, config.Range(0.0, 9.0)] = 0.0
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _Steady(config.CurriculumConfig):
+  pace: Annotated[float, config.Range(0.0, 1.0)] = 0.25
 
 
 class BadInputTest(parameterized.TestCase):
@@ -27,7 +43,7 @@ class BadInputTest(parameterized.TestCase):
     if not any(x.startswith('--run_dir') for x in arguments):
       arguments += (f'--run_dir={self.folder / "run"}',)
     code, _, text = commands.run(
-      lambda: command_line.run(main.main), *arguments
+      lambda: command_line.run(main.main, main.define), *arguments
     )
     self.assertEqual(code, command_line.USAGE, text)
     self.assertRegex(text, message)
@@ -48,23 +64,23 @@ class BadInputTest(parameterized.TestCase):
     ('--entity_counts=4,few', "'4,few' is not a list of counts; give one"),
     ('--entity_counts=4,101', 'num_agents=101 .*allowed: 2 to 100'),
     ('--entity_counts=1,4', 'num_agents=1 .*allowed: 2 to 100'),
-    ('--entity_counts=2x2,4x2', 'counts agents alone; give a list like 4,8'),
+    ('--entity_counts=2x2,4x2', 'counts, which is agents; give .* like 2,4,8'),
     (
       '--num_boxes=1',
       'num_boxes=1 is of no use in simple_spread; leave it out',
     ),
-    (
-      '--config.ppo.chunk_length=10',
-      'chunk_length=10: .* no memory; allowed: 1',
-    ),
-    ('--config.hide_and_seek.reach=1', r'reach .*0\.25 -> 1\.0.* leave it out'),
-    ('--config.hide_and_seek.nohas_box', 'config.hide_and_seek'),
+    # Of other agents and tasks.
+    ('--config.agent.segment_length=10', 'config.agent.segment_length'),
+    ('--config.environment.reach=1', 'config.environment.reach'),
+    ('--noconfig.environment.has_box', 'config.environment.has_box'),
+    ('--config.agent.name=atention', 'did you mean attention'),
+    ('--import=not_there', 'import=not_there is not a module'),
     ('--env=nowhere', "'nowhere' is unknown; allowed"),
     ('--num_env_steps=8399', 'give at least 8400'),
     ('--evaluation_interval=0', 'evaluation_interval=0'),
-    ('--stop_at_coverage=-1', 'stop_at_coverage=-1.0 .*allowed: 0 to 1'),
-    ('--stop_at_coverage=2', 'stop_at_coverage=2.0 .*allowed: 0 to 1'),
-    ('--stop_at_coverage=nan', 'stop_at_coverage=nan .*allowed: 0 to 1'),
+    ('--stop_at_coverage=-1', 'stop_at_coverage=-1.0 .*allowed: 0.0 to 1.0'),
+    ('--stop_at_coverage=2', 'stop_at_coverage=2.0 .*allowed: 0.0 to 1.0'),
+    ('--stop_at_coverage=nan', 'stop_at_coverage=nan .*allowed: 0.0 to 1.0'),
     ('--entity_counts=0,4', '0,4 has a number below 1'),
     ('--config.curriculum.name=uniform', 'config.curriculum.name'),
     (
@@ -83,8 +99,16 @@ class BadInputTest(parameterized.TestCase):
       'num_agents=4 is not possible in speaker_listener; allowed: 2$',
     ),
     (
-      ['--curriculum=uniform', '--entity_counts=4,8'],
-      "'uniform' has one entity count, not 4,8; leave out entity_counts",
+      ['--curriculum=uniform', '--config.curriculum.capacity=10'],
+      'config.curriculum.capacity',
+    ),
+    (
+      ['--env=ramp_use', '--config.agent.auxiliary_position_cost=0.1'],
+      'auxiliary_position_cost=0.1 needs a position that only the critic',
+    ),
+    (
+      ['--env=speaker_listener', '--config.agent.observation_frame=egocentric'],
+      'agent=attention with env=speaker_listener: .*needs a transform',
     ),
     (
       ['--num_agents=16', '--entity_counts=4,8'],
@@ -105,23 +129,23 @@ class BadInputTest(parameterized.TestCase):
     ),
     (
       ['--env=lock_and_return', '--entity_counts=2,4'],
-      'is not what lock_and_return counts; .* agents and boxes like 2x2,4x2',
+      'not what lock_and_return counts, .* agents and boxes; .* 2x2,4x4',
     ),
     (
       ['--env=lock_and_return', '--config.environment.horizon=30'],
       'horizon=30: that of lock_and_return is 60; leave it out',
     ),
     (
-      ['--env=lock_and_return', '--config.ppo.chunk_length=40'],
-      'chunk_length=40 does not divide the horizon, 60',
+      ['--env=lock_and_return', '--config.agent.segment_length=40'],
+      'segment_length=40 does not divide the horizon, 60',
     ),
     (
-      ['--env=lock_and_return', '--config.hide_and_seek.reward_scale=0.1'],
-      'reward_scale .* is of no use in lock_and_return; leave it out',
+      ['--env=lock_and_return', '--config.environment.reward_scale=0.1'],
+      'config.environment.reward_scale',
     ),
     (
-      ['--env=ramp_use', '--config.network.hidden_size=30'],
-      'hidden_size=30: .* 4 heads of attention; allowed: multiples of it',
+      ['--env=ramp_use', '--config.agent.hidden_size=30'],
+      'hidden_size=30 .* 4 heads of attention; allowed: multiples of it',
     ),
     (
       ['--num_agents=8', '--config.training.num_tasks=35'],
@@ -145,9 +169,9 @@ class BadInputTest(parameterized.TestCase):
     ),
     (
       ['--env=lock_and_return', '--entity_counts=2x2x2,4x4x4'],
-      'is not what lock_and_return counts; give agents like 4,8,16, or agents ',
+      'is not what lock_and_return counts, which is agents and boxes; give a ',
     ),
-    (['--entity_counts=2x2x2,4x4x4'], 'is not what simple_spread counts; give'),
+    (['--entity_counts=2x2x2,4x4x4'], 'not what simple_spread counts, .* give'),
     (
       ['--env=lock_and_return', '--entity_counts=3x0,4x0'],
       'has a number below 1',
@@ -155,6 +179,7 @@ class BadInputTest(parameterized.TestCase):
   )
   def test_values_that_do_not_fit_together_are_refused(self, given, message):
     self._assert_refused(message, *given)
+    self.assertFalse((self.folder / 'run').exists())
 
   @parameterized.parameters(
     (importlib.metadata.PackageNotFoundError('mujoco'), 'not installed'),
@@ -177,18 +202,32 @@ class BadInputTest(parameterized.TestCase):
     path = self.folder / 'run'
     path.mkdir()
     saved = path / 'config.json'
-    provenance.write(saved, presets.make(seed=1), config.RunLength())
+    provenance.write(
+      saved, presets.make(env='simple_spread', seed=1), config.RunLength()
+    )
     before = saved.read_text()
     self._assert_refused(
       'seed: 1 -> 2; ppo.clip: 0.2 -> 0.1', '--seed=2', '--config.ppo.clip=0.1'
     )
     self.assertEqual(saved.read_text(), before)
 
-  def test_a_config_that_is_none_is_refused(self):
+  @parameterized.parameters(
+    ('{', 'has no config.json that can be read; give another --run_dir'),
+    ('{}', 'has no config.json that can be read; give another --run_dir'),
+    (
+      {'environment.name': 'simple_spread', 'ppo.trace_decay': 0.5},
+      r"run/config.json: config field='ppo.trace_decay' is unknown",
+    ),
+    ({'environment.name': 'nowhere'}, "run/config.json: env='nowhere' is unkn"),
+  )
+  def test_a_config_that_is_none_is_refused(self, content, message):
     path = self.folder / 'run'
     path.mkdir()
-    (path / 'config.json').write_text('{')
-    self._assert_refused('not a config of a run')
+    if not isinstance(content, str):
+      content = json.dumps({'config': content})
+    (path / 'config.json').write_text(content)
+    self._assert_refused(message)
+    self.assertEqual((path / 'config.json').read_text(), content)
 
   def test_checkpoints_without_a_config_are_refused(self):
     path = self.folder / 'run' / 'checkpoints'
@@ -200,17 +239,139 @@ class BadInputTest(parameterized.TestCase):
     path = self.folder / 'run'
     (path / 'checkpoints').mkdir(parents=True)
     (path / 'checkpoints' / 'ckpt-1.index').write_text('')
-    provenance.write(path / 'config.json', presets.make(), config.RunLength())
+    provenance.write(
+      path / 'config.json',
+      presets.make(env='simple_spread'),
+      config.RunLength(),
+    )
     self._assert_refused('no checkpoint in .* is whole')
     self.assertLen(list((path / 'checkpoints').glob('*.broken')), 1)
+
+
+class FlagsTest(parameterized.TestCase):
+  """Flags are those of the chosen task, agent and curriculum."""
+
+  def _config(self, *arguments: str) -> config.Config:
+    found = []
+
+    def make() -> None:
+      found.append(main.make_config())
+
+    ended = commands.run(
+      lambda: command_line.run(make, main.define), *arguments
+    )
+    self.assertEqual((ended.code, ended.err), (0, ''))
+    return found[0]
+
+  def test_without_flags_it_is_the_first_task(self):
+    self.assertEqual(self._config(), presets.make(env=catalog.TASKS.names()[0]))
+
+  @parameterized.parameters(*catalog.TASKS.names())
+  def test_every_leaf_is_a_flag(self, env):
+    cfg = presets.make(env=env)
+    own = {'config.agent.name'}
+    expected = {
+      f'config.{name}'
+      for name in overrides.leaves(cfg)
+      if name not in main._CHOOSE_PRESETS
+    }
+    found = set()
+
+    def note() -> None:
+      found.update(x for x in flags.FLAGS if x.startswith('config.'))
+
+    commands.run(lambda: command_line.run(note, main.define), f'--env={env}')
+    self.assertEqual(found, expected | own)
+
+  @parameterized.parameters(
+    (['--env=ramp_use', '--config.environment.reach=0.5'], {}),
+    (['--env', 'ramp_use', '--config.environment.reach=0.5'], {}),
+    (
+      ['--config.environment.reach=0.5', '--noconfig.environment.has_box']
+      + ['--env=ramp_use'],
+      {'environment.has_box': False},
+    ),
+  )
+  def test_constants_of_a_task_are_flags(self, arguments, more):
+    cfg = overrides.replace(
+      presets.make(env='ramp_use'), {'environment.reach': 0.5} | more
+    )
+    self.assertEqual(self._config(*arguments), cfg)
+
+  def test_another_agent_has_its_own_flags(self):
+    cfg = self._config(
+      '--config.agent.name=recurrent_attention',
+      '--config.agent.segment_length=7',
+      '--config.training.num_tasks=100',
+    )
+    self.assertEqual(cfg.agent.name, 'recurrent_attention')
+    self.assertEqual(cfg.agent.segment_length, 7)
+
+  def test_a_curriculum_of_another_name_may_grow_too(self):
+    cfg = self._config('--curriculum=uniform', '--entity_counts=4,8')
+    self.assertEqual(cfg.curriculum, config.CurriculumConfig(name='uniform'))
+    self.assertEqual(cfg.environment.num_agents, 8)
+
+  def test_a_users_own_constants_are_flags(self):
+    registered = ('TASKS', 'CURRICULA')
+    for known in (getattr(catalog, kind) for kind in registered):
+      self.enter_context(mock.patch.dict(known._entries))
+    preset = task_spec.Preset(
+      num_env_steps=(10_000, 10_000), values={'environment.wind': 1.5}
+    )
+    catalog.register_task(
+      task_spec.TaskSpec(
+        world=_Corridor(name='corridor', num_agents=2, horizon=10),
+        make=lambda world: None,
+        presets={'default': preset},
+        least=(1,),
+        most=(9,),
+      )
+    )
+    catalog.register_curriculum(
+      catalog.CurriculumSpec(
+        name='steady', make=lambda setting: None, config=_Steady
+      )
+    )
+    chosen = ('--env=corridor', '--curriculum=steady')
+    cfg = self._config(*chosen, '--config.curriculum.pace=0.5')
+    self.assertEqual(cfg.curriculum.pace, 0.5)
+    self.assertEqual(cfg.environment.wind, 1.5)
+    cfg = self._config(*chosen, '--config.environment.wind=2')
+    self.assertEqual(cfg.environment.wind, 2.0)
+    self.assertEqual(cfg.curriculum.pace, 0.25)
+
+  def test_help_lists_names_and_flags_of_the_choice(self):
+    ended = commands.run(
+      lambda: command_line.run(main.main, main.define),
+      '--help',
+      '--env=lock_and_return',
+    )
+    self.assertEqual((ended.code, ended.err), (0, ''))
+    words = ' '.join(ended.out.split())
+    for text in (
+      f'One of {", ".join(catalog.TASKS.names())}; default: simple_spread.',
+      '--preset: One of default, paper; default: default.',
+      'default: recurrent_attention.',
+      '--[no]config.environment.sees_birthplace',
+      '--config.agent.auxiliary_position_cost',
+      '--num_env_steps',
+    ):
+      self.assertIn(text, words)
 
 
 class ConfigFileTest(absltest.TestCase):
   def test_it_says_what_was_run_on_what(self):
     path = pathlib.Path(self.create_tempdir().full_path) / 'config.json'
-    provenance.write(path, presets.make(seed=4), config.RunLength())
+    provenance.write(
+      path,
+      presets.make(env='simple_spread', seed=4),
+      config.RunLength(),
+      ('my_task', 'b.py'),
+    )
     found = json.loads(path.read_text())
     self.assertEqual(found['config']['seed'], 4)
+    self.assertEqual(found['imports'], ['my_task', 'b.py'])
     self.assertContainsSubset(('tensorflow', 'mujoco'), found['versions'])
     self.assertGreater(found['hardware']['cores'], 0)
     self.assertIn('git_revision', found)

@@ -7,12 +7,15 @@ success rate besides, dotted. FILE_curriculum.png shows how the sets of tasks
 grew in the first run that has them.
 """
 
+import itertools
 import pathlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from absl import flags
 
+from vacl_tf import catalog
+from vacl_tf.environments import task_spec
 from vacl_tf.launch import command_line
 from vacl_tf.launch import plot_curriculum
 from vacl_tf.launch import records
@@ -28,56 +31,6 @@ _COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9')
 _INK = '#555555'
 _MARKERS = 'os^Dv'
 _GRID_POINTS = 400
-_UNKNOWN = float('nan')
-
-# Coverage that the authors' own code reached with VACL on 3 seeds, by world
-# and number of agents: (million env steps, mean, population std). From their
-# committed logs; section 10 of the algorithm sheet.
-AUTHORS = {
-  ('simple_spread', 4): (
-    (5, 0.445, 0.044),
-    (10, 0.686, 0.042),
-    (20, 0.858, 0.011),
-    (30, 0.926, 0.016),
-    (40, 0.958, 0.010),
-  ),
-  ('simple_spread', 8): (
-    (5, 0.329, _UNKNOWN),
-    (10, 0.576, _UNKNOWN),
-    (20, 0.826, _UNKNOWN),
-    (30, 0.906, _UNKNOWN),
-    (40, 0.926, _UNKNOWN),
-    (50, 0.956, _UNKNOWN),
-    (60, 0.971, 0.012),
-  ),
-  ('hard_spread', 4): (
-    (20, 0.326, _UNKNOWN),
-    (30, 0.503, _UNKNOWN),
-    (40, 0.722, _UNKNOWN),
-    (50, 0.874, _UNKNOWN),
-    (60, 0.943, 0.059),
-  ),
-  ('push_ball', 2): (
-    (10, 0.369, 0.052),
-    (20, 0.477, 0.047),
-    (40, 0.767, 0.037),
-    (60, 0.876, 0.028),
-    (80, 0.932, 0.018),
-  ),
-  ('push_ball', 4): (
-    (50, 0.643, _UNKNOWN),
-    (100, 0.717, _UNKNOWN),
-    (200, 0.838, _UNKNOWN),
-    (300, 0.910, _UNKNOWN),
-    (360, 0.937, 0.014),
-  ),
-  ('speaker_listener', 2): (
-    (5, 0.211, _UNKNOWN),
-    (10, 0.571, _UNKNOWN),
-    (20, 0.925, _UNKNOWN),
-    (35, 0.975, _UNKNOWN),
-  ),
-}
 
 
 class Group(NamedTuple):
@@ -88,11 +41,9 @@ class Group(NamedTuple):
 
   @property
   def world(self) -> tuple[str, int]:
-    """Returns the name of the environment and the number of agents."""
-    return (
-      self.config['environment.name'],
-      self.config['environment.num_agents'],
-    )
+    """Returns the name of the task and the number of agents."""
+    world = self.runs[0].cfg.environment
+    return world.name, world.num_agents
 
 
 def plot(
@@ -108,8 +59,8 @@ def plot(
     The files written: one or two.
 
   Raises:
-    UsageError: a run can't be read, or the output can't be written, or MuJoCo,
-      which knows the rooms of hide-and-seek, is missing.
+    UsageError: a run can't be read, the output can't be written, or a package
+      is missing that a task's map needs.
   """
   if not run_dirs:
     raise command_line.UsageError(
@@ -123,7 +74,7 @@ def plot(
     _draw_curves(group_by_config(runs), output)
     for run in with_sets[:1]:
       plot_curriculum.draw(run, beside)
-  except ImportError as error:
+  except (ImportError, ValueError) as error:
     raise command_line.UsageError(str(error)) from error
   except OSError as error:
     raise command_line.UsageError(
@@ -157,23 +108,35 @@ def label_groups(groups: list[Group]) -> tuple[list[str], str]:
   """Returns what tells each group apart, and what they have in common."""
   configs = [group.config for group in groups]
   varying = _varying(configs)
-  chosen = [name for name in records.TELLING if name in varying]
-  shared = [name for name in records.TELLING if name not in chosen]
-  for config in configs:
-    alike = [x for x in configs if all(x[k] == config[k] for k in chosen)]
-    chosen += [k for k in _varying(alike) if k not in chosen]
+  telling = _telling(groups)
+  chosen = [name for name in telling if name in varying]
+  shared = [name for name in telling if name not in chosen]
+  # Another agent has other constants, which go without saying.
+  for wanted in (('agent.name',), varying):
+    for config in configs:
+      alike = [
+        x for x in configs if all(x.get(k) == config.get(k) for k in chosen)
+      ]
+      chosen += [k for k in _varying(alike) if k in wanted and k not in chosen]
   if not chosen:
     chosen = [shared.pop()]
   labels = [records.describe(config, chosen) for config in configs]
   return labels, records.describe(configs[0], shared)
 
 
+def _telling(groups: list[Group]) -> list[str]:
+  """Returns the leaves that tell runs of any of the groups apart first."""
+  names = [records.telling(group.runs[0].cfg) for group in groups]
+  return list(dict.fromkeys(itertools.chain(*names)))
+
+
 def _varying(configs: list[dict[str, Any]]) -> list[str]:
-  first, *others = configs
+  """Returns the leaves but the seed that differ, or that not all have."""
+  names = dict.fromkeys(itertools.chain(*configs))
   return [
     name
-    for name, value in first.items()
-    if name != 'seed' and any(other[name] != value for other in others)
+    for name in names
+    if name != 'seed' and len({x.get(name) for x in configs}) > 1
   ]
 
 
@@ -252,19 +215,25 @@ def _draw_success(
   right.plot(run.evaluated('wall_seconds') / 60.0, success, **style)
 
 
+def _reference(task: str, num_agents: int) -> tuple[task_spec.Point, ...]:
+  """Returns the points of the published curve, none if there is none."""
+  return catalog.TASKS.get(task).references.get(num_agents, ())
+
+
 def _draw_authors(axis: 'axes.Axes', groups: list[Group]) -> float:
   """Draws the authors' curves; returns where the axis should end (millions).
 
-  That is where our runs end, or later if the authors' curve has not come to
-  what ours reached by then.
+  That is where our runs end, or later if the authors' curve has not reached
+  by then what ours did.
   """
   end = (
     max(run.columns['env_steps'][-1] for g in groups for run in g.runs) / 1e6
   )
   worlds = list(dict.fromkeys(group.world for group in groups))
-  known = [world for world in worlds if world in AUTHORS]
-  for index, world in enumerate(known):
-    steps, mean, std = np.array(AUTHORS[world], float).T
+  known = {world: _reference(*world) for world in worlds}
+  known = {world: points for world, points in known.items() if points}
+  for index, (world, points) in enumerate(known.items()):
+    steps, mean, std = np.array(points, float).T
     label = "authors' VACL"
     if len(worlds) > 1:
       label += f' on {world[0]}, n = {world[1]}'

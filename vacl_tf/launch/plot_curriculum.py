@@ -3,12 +3,14 @@
 """The picture of a curriculum: how many tasks, how spread, and where."""
 
 import pathlib
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vacl_tf import catalog
 from vacl_tf import config
+from vacl_tf import entity_counts
+from vacl_tf.environments import map_layout
 from vacl_tf.launch import records
 
 if TYPE_CHECKING:  # At run time inside functions: it is slow to import.
@@ -27,103 +29,6 @@ STYLE = {
   'legend.frameon': False,
 }
 
-Box = tuple[float, float, float, float]  # x from, x to, y from, y to; metres.
-
-
-class Layout(NamedTuple):
-  """Where the entities of a task vector are.
-
-  Attributes:
-    kinds: of entities, in the order of phi; each has as many numbers, unless
-      counts says how many.
-    mover: the kind that has to be at the goals.
-    goal: the kind that these are.
-    movers: box of the movers, and of all others but goals, in the tasks to be
-      solved.
-    goals: box of the goals there.
-    unit: of phi, in metres.
-    counts: of the kinds, those of all tasks that there may be.
-    sample: returns so many tasks to be solved [rows, D], if they do not fill
-      the boxes evenly.
-  """
-
-  kinds: tuple[str, ...]
-  mover: str
-  goal: str
-  movers: Box
-  goals: Box
-  unit: float = 1.0
-  counts: tuple[tuple[int, ...], ...] = ()
-  sample: Callable[[int], np.ndarray] | None = None
-
-  def points(self, phi: np.ndarray) -> dict[str, np.ndarray]:
-    """Returns kind -> [rows, number, 2] in metres, of tasks phi [rows, D]."""
-    num = phi.shape[1] // 2
-    points = self.unit * phi.reshape(len(phi), num, 2)
-    even = num // len(self.kinds)
-    [count] = [x for x in self.counts if sum(x) == num] or [even]
-    kinds = np.repeat(self.kinds, count)
-    return {kind: points[:, kinds == kind] for kind in self.kinds}
-
-
-# Said again here because the environments import TensorFlow.
-_WIDE, _SMALL = (-3.0, 3.0, -3.0, 3.0), (-1.0, 1.0, -1.0, 1.0)
-_MIDDLE = (-2.0, 2.0, -2.0, 2.0)
-_LEFT, _RIGHT = (-4.9, -3.1, -0.9, 0.9), (3.1, 4.9, -0.9, 0.9)
-LAYOUTS = {
-  'simple_spread': Layout(
-    ('agent', 'landmark'), 'agent', 'landmark', _WIDE, _WIDE
-  ),
-  'hard_spread': Layout(
-    ('agent', 'landmark'), 'agent', 'landmark', _LEFT, _RIGHT
-  ),
-  'push_ball': Layout(
-    ('agent', 'ball', 'landmark'), 'ball', 'landmark', _MIDDLE, _MIDDLE
-  ),
-  'speaker_listener': Layout(
-    ('speaker', 'listener', *3 * ['landmark']),
-    'listener',
-    'landmark',
-    _SMALL,
-    _SMALL,
-  ),
-}
-# Kinds of the worlds of hide-and-seek, which tell the rest themselves.
-_HIDE_AND_SEEK = {
-  'lock_and_return': ('agent', 'box'),
-  'ramp_use': ('seeker', 'ramp'),
-}
-
-
-def layout_of(cfg: config.Config) -> Layout | None:
-  """Returns the layout of a run's tasks, None if nobody knows.
-
-  Raises:
-    ImportError: they are of hide-and-seek, and MuJoCo is missing or too old.
-  """
-  name = cfg.environment.name
-  if name not in _HIDE_AND_SEEK:
-    return LAYOUTS.get(name)
-  from vacl_tf.environments import hide_and_seek
-
-  kinds, counts = _HIDE_AND_SEEK[name], config.entity_counts(cfg)
-  is_counted = len(counts[0]) == len(kinds)
-  options = {}
-  if is_counted:
-    options = {'num_agents': counts[-1][0], 'num_boxes': counts[-1][1]}
-  task = hide_and_seek.load(name, **options)
-  floor = (0.0, task.arena.side) * 2
-  return Layout(
-    kinds,
-    *kinds,
-    floor,
-    floor,
-    unit=task.arena.side / task.arena.num_cells,
-    counts=counts if is_counted else (),
-    sample=lambda rows: task.sample_uniform(rows, np.random.default_rng(0)),
-  )
-
-
 _ACTIVE, _SOLVED, _INK = '#56B4E9', '#D55E00', '#555555'
 _NUM_ROOMS = 4
 _NUM_DRAWN = 120  # Tasks of a set in one room; more would hide each other.
@@ -131,12 +36,22 @@ _NUM_TARGET = 1000
 _MILLION = 1e6
 
 
+def layout_of(cfg: config.Config) -> map_layout.MapLayout | None:
+  """Returns the map of a run's tasks, None if its task has none.
+
+  Raises:
+    ImportError: what the task's map needs is not installed.
+  """
+  task = catalog.TASKS.get(cfg.environment.name)
+  return task.layout(cfg.environment, entity_counts.path(cfg))
+
+
 def draw(run: records.Record, output: pathlib.Path) -> None:
   """Draws the sets of a run that has them."""
   import matplotlib
   from matplotlib import figure
 
-  layout = layout_of(config.restore(config.Config(), run.config))
+  layout = layout_of(run.cfg)
   snapshots = records.read_snapshots(run.path / 'curriculum.npz')
   has_rooms = layout is not None and bool(snapshots)
   target = _sample_target(layout, snapshots) if has_rooms else None
@@ -149,7 +64,7 @@ def draw(run: records.Record, output: pathlib.Path) -> None:
     _draw_history(parts[0], run, layout, target)
     if has_rooms:
       _draw_rooms(parts[1], run, snapshots, layout, target)
-    what = records.describe(run.config, records.TELLING)
+    what = records.describe(run.config, records.telling(run.cfg))
     picture.suptitle(f'{what}, seed {run.config["seed"]}')
     picture.savefig(output, dpi=100)
 
@@ -157,7 +72,7 @@ def draw(run: records.Record, output: pathlib.Path) -> None:
 def _draw_history(
   part: 'figure.SubFigure',
   run: records.Record,
-  layout: Layout | None,
+  layout: map_layout.MapLayout | None,
   target: np.ndarray | None,
 ) -> None:
   """Draws sizes, newly solved tasks and spread against env steps."""
@@ -185,7 +100,7 @@ def _draw_history(
   spread.set_ylabel('std of a coordinate')
   if target is not None:
     level = unit * np.sqrt(target.var(0).mean())
-    label = f'tasks to be solved ({level:.2f} m)'
+    label = f'target tasks ({level:.2f} m)'
     spread.set_ylabel('std of a coordinate (metres)')
     spread.axhline(level, color=_INK, ls='--', lw=1.2, label=label)
     spread.legend(loc='best')
@@ -207,7 +122,7 @@ def _draw_rooms(
   part: 'figure.SubFigure',
   run: records.Record,
   snapshots: dict[int, records.Snapshot],
-  layout: Layout,
+  layout: map_layout.MapLayout,
   target: np.ndarray,
 ) -> None:
   """Draws where tasks put their entities, early to late."""
@@ -222,9 +137,7 @@ def _draw_rooms(
   ):
     axis.set_title(f'{step / _MILLION:.3g} M steps')
     _make_room(axis, layout)
-    _draw_distances(
-      below, target, layout, 'tasks to be solved', color=_INK, ls='--'
-    )
+    _draw_distances(below, target, layout, 'target tasks', color=_INK, ls='--')
     for name, colour in (('active', _ACTIVE), ('solved', _SOLVED)):
       phi = snapshots[iteration][f'{name}_phi']
       some = layout.points(phi[:: -(-len(phi) // _NUM_DRAWN) or 1])
@@ -236,7 +149,7 @@ def _draw_rooms(
   for axis in (*rooms[len(chosen) :], *distances[len(chosen) :]):
     axis.remove()
   rooms[0].set_ylabel('all entities\nin the room (metres)')
-  plural = 'boxes' if layout.goal == 'box' else f'{layout.goal}s'
+  plural = layout.goal + ('es' if layout.goal.endswith('x') else 's')
   distances[0].set_ylabel(f'share of {plural}')
   # All three are there in the last column, if they ever were.
   handles, labels = distances[len(chosen) - 1].get_legend_handles_labels()
@@ -260,9 +173,9 @@ def choose_snapshots(snapshots: dict[int, records.Snapshot]) -> list[int]:
 
 
 def _sample_target(
-  layout: Layout, snapshots: dict[int, records.Snapshot]
+  layout: map_layout.MapLayout, snapshots: dict[int, records.Snapshot]
 ) -> np.ndarray:
-  """Returns phi [rows, D] of tasks to be solved, with the most entities."""
+  """Returns phi [rows, D] of target tasks, with the most entities."""
   if layout.sample is not None:
     return layout.sample(_NUM_TARGET)
   num_dims = snapshots[max(snapshots)]['active_phi'].shape[1]
@@ -278,7 +191,7 @@ def _sample_target(
   return rows.reshape(_NUM_TARGET, num_dims)
 
 
-def _make_room(axis: 'axes.Axes', layout: Layout) -> None:
+def _make_room(axis: 'axes.Axes', layout: map_layout.MapLayout) -> None:
   boxes = np.array([layout.movers, layout.goals])
   low, high = boxes[:, ::2].min(0), boxes[:, 1::2].max(0)
   margin = 0.03 * (high - low).max()
@@ -294,7 +207,11 @@ def _make_room(axis: 'axes.Axes', layout: Layout) -> None:
 
 
 def _draw_distances(
-  axis: 'axes.Axes', phi: np.ndarray, layout: Layout, label: str, **style: str
+  axis: 'axes.Axes',
+  phi: np.ndarray,
+  layout: map_layout.MapLayout,
+  label: str,
+  **style: str,
 ) -> None:
   """Draws which share of goals has a mover within a distance."""
   if len(phi):
@@ -305,7 +222,7 @@ def _draw_distances(
     axis.plot(distance, share, label=label, lw=1.6, **style)
 
 
-def nearest_mover(phi: np.ndarray, layout: Layout) -> np.ndarray:
+def nearest_mover(phi: np.ndarray, layout: map_layout.MapLayout) -> np.ndarray:
   """Returns each goal's distance to its nearest mover, all tasks in one.
 
   Args:

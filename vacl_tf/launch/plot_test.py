@@ -16,13 +16,13 @@ from absl.testing import parameterized
 from matplotlib import figure
 from matplotlib import image
 
+from vacl_tf import catalog
 from vacl_tf import config
-from vacl_tf import environments
+from vacl_tf import overrides
 from vacl_tf import presets
-from vacl_tf import randomness
+from vacl_tf.environments import task_spec
 from vacl_tf.launch import command_line
 from vacl_tf.launch import plot
-from vacl_tf.launch import plot_curriculum
 from vacl_tf.launch import records
 
 _COLUMNS = ('iteration', 'env_steps', 'wall_seconds', 'coverage')
@@ -32,9 +32,10 @@ _SETS = ('active_tasks', 'solved_tasks', 'newly_solved', 'solved_spread')
 def _write_run(path, values=None, num_iterations=40, has_sets=True, **options):
   """Writes a run evaluated every tenth iteration: coverage 0.1, 0.2, ..."""
   path.mkdir()
-  cfg = config.replace(presets.make(**options), values or {})
+  cfg = presets.make(**({'env': 'simple_spread'} | options))
+  cfg = overrides.replace(cfg, values or {})
   (path / 'config.json').write_text(
-    json.dumps({'config': config.leaves(cfg), 'run_length': {}})
+    json.dumps({'config': overrides.leaves(cfg), 'run_length': {}})
   )
   with (path / 'metrics.csv').open('w', newline='') as file:
     writer = csv.writer(file)
@@ -161,7 +162,7 @@ class PlotTest(parameterized.TestCase):
       [
         'vacl, curriculum.noise = 2.0',
         'vacl, curriculum.noise = 0.0',
-        'uniform, curriculum.noise = 2.0',
+        'uniform',
       ],
     ),
   )
@@ -174,12 +175,58 @@ class PlotTest(parameterized.TestCase):
     self.assertEqual(labels, want)
     self.assertContainsSubset({'simple_spread'}, shared.split(', '))
 
-  def test_other_worlds_have_neither_reference_nor_rooms(self):
-    run = _write_run(self.root / 'run', {'environment.name': 'elsewhere'})
+  def test_tasks_with_other_counts_and_agents_are_told_apart(self):
+    options = (
+      {'env': 'simple_spread'},
+      {'env': 'lock_and_return'},
+      {'env': 'simple_spread', 'agent': 'recurrent_attention'},
+    )
+    runs = [
+      records.read(_write_run(self.root / str(index), **option))
+      for index, option in enumerate(options)
+    ]
+    labels, shared = plot.label_groups(plot.group_by_config(runs))
+    self.assertEqual(
+      labels,
+      [
+        'simple_spread, n = 4, attention agent',
+        'lock_and_return, n = 2, 2 boxes, recurrent_attention agent',
+        'simple_spread, n = 4, recurrent_attention agent',
+      ],
+    )
+    self.assertEqual(shared, 'default preset, vacl')
+
+  def test_a_task_may_have_neither_reference_nor_map(self):
+    self.enter_context(mock.patch.dict(catalog.TASKS._entries))
+    catalog.register_task(
+      task_spec.TaskSpec(
+        world=config.EnvironmentConfig(name='elsewhere'),
+        make=lambda world: None,
+        presets={'default': task_spec.Preset(num_env_steps=(1, 1))},
+        least=(1,),
+        most=(9,),
+      )
+    )
+    run = _write_run(self.root / 'run', env='elsewhere')
     _write_snapshots(run)
     plot.plot([run], self.output)
     self.assertEqual(self._legend(), ['vacl (seed 0)'])
     self.assertLen(self.drawn[1].axes, 3)
+
+  def test_references_are_those_of_the_task(self):
+    for task in map(catalog.TASKS.get, catalog.TASKS.names()):
+      for num_agents, points in task.references.items():
+        counts = [point[0] for point in points]
+        self.assertEqual(counts, sorted(counts))
+        self.assertLess(max(point[1] for point in points), 1.0)
+        run = _write_run(
+          self.root / f'{task.name}{num_agents}',
+          env=task.name,
+          num_agents=num_agents,
+        )
+        self.drawn.clear()
+        plot.plot([run], self.output)
+        self.assertStartsWith(self._legend()[1], "authors' VACL (3 seeds)")
 
   def test_sets_without_snapshots(self):
     plot.plot([_write_run(self.root / 'run')], self.output)
@@ -195,71 +242,6 @@ class PlotTest(parameterized.TestCase):
     with (run / 'metrics.csv').open('a') as file:
       file.write('41,14350')
     self.assertLen(records.read(run).columns['coverage'], 40)
-
-  def test_even_growth_from_uneven_snapshots(self):
-    run = _write_run(self.root / 'run')
-    _write_snapshots(run, scale={1: 0.1, 10: 1.1, 20: 2.1, 30: 3, 40: 3, 50: 3})
-    snapshots = records.read_snapshots(run / 'curriculum.npz')
-    chosen = plot_curriculum.choose_snapshots(snapshots)
-    self.assertEqual(chosen, [1, 10, 20, 50])
-
-  def test_growth_from_a_corner(self):
-    noise = np.random.default_rng(0).uniform(-1, 1, [500, 4])
-    snapshots = {
-      iteration: {'active_phi': [9, 0, 9, 0] + noise * size}
-      for iteration, size in zip((1, 10, 20, 50), (0.1, 1, 2, 3), strict=True)
-    }
-    chosen = plot_curriculum.choose_snapshots(snapshots)
-    self.assertEqual(chosen, [1, 10, 20, 50])
-
-  def test_nearest_mover(self):
-    phi = np.array([[0, 0, 3, 0, 0, 1, 3, 4]], np.float32)  # Two and two.
-    layout = plot_curriculum.LAYOUTS['simple_spread']
-    np.testing.assert_allclose(
-      plot_curriculum.nearest_mover(phi, layout), [1, 4]
-    )
-    phi = np.array([[9, 9, 0, 0, 0, 1, 2, 0, 0, 3]], np.float32)
-    layout = plot_curriculum.LAYOUTS['speaker_listener']
-    np.testing.assert_allclose(
-      plot_curriculum.nearest_mover(phi, layout), [1, 2, 3]
-    )
-
-  @parameterized.parameters(*plot_curriculum.LAYOUTS)
-  def test_layout_is_that_of_the_environment(self, name):
-    layout = plot_curriculum.LAYOUTS[name]
-    space = environments.load(name).task_space
-    phi = space.sample_target(500, randomness.root(0)).numpy()
-    points = phi.reshape(500, len(layout.kinds), -1, 2)
-    for kind, found in zip(
-      layout.kinds, points.transpose(1, 3, 0, 2), strict=True
-    ):
-      box = layout.goals if kind == layout.goal else layout.movers
-      sides = np.reshape(box, [2, 2])
-      np.testing.assert_allclose(found.min((1, 2)), sides[:, 0], atol=0.1)
-      np.testing.assert_allclose(found.max((1, 2)), sides[:, 1], atol=0.1)
-
-  @parameterized.parameters(('ramp_use', 4), ('lock_and_return', 8))
-  def test_tasks_of_hide_and_seek_are_in_metres(self, name, num_dims):
-    layout = plot_curriculum.layout_of(presets.make(env=name))
-    phi = layout.sample(50)
-    self.assertEqual(phi.shape, (50, num_dims))
-    points = layout.points(phi)
-    self.assertEqual(tuple(points), layout.kinds)
-    for found in points.values():
-      self.assertEqual(found.shape, (50, num_dims // 4, 2))
-      self.assertBetween(found.min(), 0.1, 1.0 if num_dims == 4 else 7.0)
-      self.assertBetween(found.max(), layout.goals[1] - 2.0, layout.goals[1])
-
-  def test_counts_of_agents_and_boxes_may_differ(self):
-    cfg = presets.make(env='lock_and_return', num_agents=4)
-    layout = plot_curriculum.layout_of(cfg)
-    for num_agents, num_boxes in ((2, 2), (4, 2), (4, 4)):
-      num = num_agents + num_boxes
-      points = layout.points(np.arange(2.0 * num).reshape(1, -1))
-      self.assertEqual(points['agent'].shape, (1, num_agents, 2))
-      np.testing.assert_allclose(
-        points['box'][0, :, 0], 0.4 * np.arange(num_agents, num)
-      )
 
 
 class BadInputTest(parameterized.TestCase):
@@ -302,6 +284,31 @@ class BadInputTest(parameterized.TestCase):
     (self.run_dir / 'metrics.csv').write_text(text)
     self._assert_refused(f'run.* {message}')
 
+  @parameterized.parameters(
+    ({'ppo.trace_decay': 0.5}, "field='ppo.trace_decay' is unknown"),
+    ({'ppo.gae_lamda': 0.5}, 'did you mean ppo.gae_lambda'),
+    ({'environment.name': 'push_bal'}, 'did you mean push_ball'),
+    ({'agent.name': 'none'}, "agent='none' is unknown; allowed"),
+    ({'curriculum.name': 'vacle'}, 'did you mean vacl'),
+    ({'progression.entity_counts': '4,8'}, 'does not end at 4'),
+  )
+  def test_a_name_that_does_not_exist(self, values, message):
+    path = self.run_dir / 'config.json'
+    saved = json.loads(path.read_text())
+    path.write_text(json.dumps({'config': saved['config'] | values}))
+    _write_snapshots(self.run_dir)
+    self._assert_refused(message)
+    if 'progression.entity_counts' not in values:
+      self._assert_refused('run/config.json: ')
+
+  def test_a_run_of_a_users_own_says_what_to_import(self):
+    path = self.run_dir / 'config.json'
+    values = json.loads(path.read_text())['config']
+    values['environment.name'] = 'corridor'
+    content = {'config': values, 'imports': ['my_task.py', 'mine']}
+    path.write_text(json.dumps(content))
+    self._assert_refused('was started with --import=my_task.py,mine$')
+
   @parameterized.parameters('', '[]', '{}', '{"config": 3}')
   def test_config(self, text):
     (self.run_dir / 'config.json').write_text(text)
@@ -330,6 +337,21 @@ class CommandTest(absltest.TestCase):
     done = self._run(f'--run_dirs={run}', f'--output={root}/a.png')
     self.assertEqual(done.returncode, 0, done.stderr)
     self.assertIn(f'Wrote {root}/a.png\nNo picture of the curr', done.stdout)
+
+  def test_a_picture_needs_no_tensorflow(self):
+    root = pathlib.Path(self.create_tempdir().full_path)
+    run = _write_run(root / 'run')
+    _write_snapshots(run)
+    code = (
+      'import pathlib, sys; from vacl_tf.launch import plot; '
+      f'plot.plot([pathlib.Path({str(run)!r})], '
+      f'pathlib.Path({str(root / "a.png")!r})); '
+      'print({"tensorflow", "mujoco"} & set(sys.modules))'
+    )
+    done = subprocess.run(
+      [sys.executable, '-c', code], capture_output=True, text=True, check=True
+    )
+    self.assertEqual(done.stdout, 'set()\n')
 
   def test_one_line_on_bad_input(self):
     done = self._run('--run_dirs=/nowhere')

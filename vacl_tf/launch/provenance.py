@@ -9,26 +9,39 @@ import os
 import pathlib
 import platform
 import subprocess
+from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
 
 import vacl_tf
 from vacl_tf import config
-from vacl_tf.training import saving
+from vacl_tf import overrides
+from vacl_tf.training import checkpoints
 
 _PACKAGES = ('tensorflow', 'tensorflow-probability', 'dm-sonnet', 'numpy')
-_MUJOCO = 'mujoco'  # Particle worlds do without it.
+_MUJOCO = 'mujoco'  # Optional: particle worlds do without it.
 
 
 def write(
-  path: pathlib.Path, cfg: config.Config, length: config.RunLength
+  path: pathlib.Path,
+  cfg: config.Config,
+  length: config.RunLength,
+  imports: Sequence[str] = (),
 ) -> None:
-  """Writes config, run length, versions, hardware and git revision."""
-  saving.write_json(
+  """Writes what was run.
+
+  Args:
+    path: of config.json.
+    cfg: all constants.
+    length: when the run ends, is evaluated and saved.
+    imports: modules with tasks, agents or curricula of the user's own.
+  """
+  checkpoints.write_json(
     path,
     {
-      'config': config.leaves(cfg),
+      'config': overrides.leaves(cfg),
+      'imports': list(imports),
       'run_length': dataclasses.asdict(length),
       'versions': _versions(),
       'hardware': _hardware(),

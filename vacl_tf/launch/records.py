@@ -4,6 +4,7 @@
 
 import csv
 import dataclasses
+import functools
 import json
 import pathlib
 import zipfile
@@ -13,19 +14,22 @@ from typing import Any
 import numpy as np
 
 from vacl_tf import config
+from vacl_tf import overrides
+from vacl_tf import presets
 from vacl_tf.launch import command_line
 
 _NEEDED = ('iteration', 'env_steps', 'wall_seconds', 'coverage')
 _OF_SETS = ('active_tasks', 'solved_tasks', 'newly_solved', 'solved_spread')
 
-# What tells runs apart, if these do; the paper preset changes many others.
-TELLING = {
+# How leaves are named in pictures; those that aren't here by their name.
+_WORDS = {
   'environment.name': '{}',
   'environment.num_agents': 'n = {}',
-  'environment.num_boxes': '{} boxes',
   'preset': '{} preset',
+  'agent.name': '{} agent',
   'curriculum.name': '{}',
 }
+_COUNTED = 'environment.num_'
 
 Snapshot = dict[str, np.ndarray]
 
@@ -36,13 +40,18 @@ class Record:
 
   Attributes:
     path: folder of the run.
-    config: {dotted name: value} of all leaves.
+    cfg: of the run.
+    config: {dotted name: value} of all its leaves.
     columns: of metrics.csv, one number an iteration, NaN for an empty cell.
   """
 
   path: pathlib.Path
-  config: dict[str, Any]
+  cfg: config.Config
   columns: dict[str, np.ndarray]
+
+  @functools.cached_property
+  def config(self) -> dict[str, Any]:
+    return overrides.leaves(self.cfg)
 
   @property
   def has_sets(self) -> bool:
@@ -66,8 +75,8 @@ def read(path: pathlib.Path) -> Record:
     )
   record = Record(
     path=path,
-    columns=_read_metrics(path / 'metrics.csv'),
-    config=_read_config(path / 'config.json'),
+    columns=read_metrics(path / 'metrics.csv'),
+    cfg=read_config(path),
   )
   if not record.evaluated('coverage').size:
     raise command_line.UsageError(
@@ -76,13 +85,26 @@ def read(path: pathlib.Path) -> Record:
   return record
 
 
+def telling(cfg: config.Config) -> tuple[str, ...]:
+  """Returns the leaves that tell runs apart first, if they do.
+
+  A preset changes many others.
+  """
+  counts = (f'environment.{field}' for field in cfg.environment.count_fields)
+  return ('environment.name', *counts, 'preset', 'curriculum.name')
+
+
 def describe(leaves: dict[str, Any], names: Iterable[str]) -> str:
-  """Returns the named leaves of a config in words; boxes only if there are."""
-  return ', '.join(
-    TELLING.get(name, name + ' = {}').format(leaves[name])
-    for name in names
-    if leaves[name] or name != 'environment.num_boxes'
-  )
+  """Returns the named leaves of a config in words, those that it has."""
+  return ', '.join(_in_words(x, leaves[x]) for x in names if x in leaves)
+
+
+def _in_words(name: str, value: Any) -> str:
+  if name in _WORDS:
+    return _WORDS[name].format(value)
+  if name.startswith(_COUNTED):
+    return f'{value} {name.removeprefix(_COUNTED)}'
+  return f'{name} = {value}'
 
 
 def read_snapshots(path: pathlib.Path) -> dict[int, Snapshot]:
@@ -112,7 +134,12 @@ def read_snapshots(path: pathlib.Path) -> dict[int, Snapshot]:
   }
 
 
-def _read_metrics(path: pathlib.Path) -> dict[str, np.ndarray]:
+def read_metrics(path: pathlib.Path) -> dict[str, np.ndarray]:
+  """Returns the columns of a metrics.csv, NaN for an empty cell.
+
+  Raises:
+    UsageError: it is missing, can't be read, or lacks a column.
+  """
   try:
     with path.open(newline='') as file:
       reader = csv.DictReader(file)
@@ -140,13 +167,38 @@ def _read_metrics(path: pathlib.Path) -> dict[str, np.ndarray]:
   return columns
 
 
-def _read_config(path: pathlib.Path) -> dict[str, Any]:
-  """Returns all leaves; what an older file lacks takes its default."""
+def read_config(
+  path: pathlib.Path,
+  remedy: str = 'give the run_dir of a run as launch.main made it',
+) -> config.Config:
+  """Returns the config of a run; what an older file lacks is default.
+
+  Args:
+    path: folder of the run.
+    remedy: what to do where there is no config.
+
+  Raises:
+    UsageError: there is none that can be read, or it names something unknown.
+  """
   try:
-    values = json.loads(path.read_text())['config']
-    return config.leaves(config.restore(config.Config(), values))
-  except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    content = json.loads((path / 'config.json').read_text())
+    values = dict(content['config'])
+  except (OSError, ValueError, KeyError, TypeError) as error:
     raise command_line.UsageError(
-      f'{path.parent} has no config.json that can be read; give the run_dir '
-      'of a run as launch.main made it'
+      f'{path} has no config.json that can be read; {remedy}'
     ) from error
+  try:
+    return presets.restore(values)
+  except (ValueError, TypeError) as error:
+    raise command_line.UsageError(
+      f'{path}/config.json: {error}{_missing_imports(content)}'
+    ) from error
+
+
+def _missing_imports(content: dict[str, Any]) -> str:
+  """Returns the hint to import what a run was started with, if there is any."""
+  used = content.get('imports', [])
+  missing = [name for name in used if name not in command_line.imports()]
+  if not missing:
+    return ''
+  return f' The run was started with --import={",".join(missing)}'

@@ -3,6 +3,7 @@
 """A user's session: train, stop, go on, evaluate, all by command."""
 
 import csv
+import importlib
 import json
 import pathlib
 import signal
@@ -15,6 +16,7 @@ from PIL import Image
 
 from vacl_tf.launch import command_line
 from vacl_tf.launch import evaluate
+from vacl_tf.launch import plot
 from vacl_tf.testing import commands
 
 _SMALL = (
@@ -25,7 +27,7 @@ _SMALL = (
   '--config.curriculum.num_easy_tasks=20',
   '--config.curriculum.capacity=30',
   '--config.curriculum.num_children=10',
-  '--config.network.hidden_size=8',
+  '--config.agent.hidden_size=8',
 )
 _SECONDS = 240  # Far above what it takes: compilation on a busy machine.
 
@@ -63,7 +65,7 @@ class SessionTest(absltest.TestCase):
     process.send_signal(signal.SIGTERM)
     code, out, err = _finish(process)
     self.assertEqual(code, 128 + signal.SIGTERM, err)
-    self.assertIn('the same command goes on', out)
+    self.assertIn('the same command resumes', out)
 
     rows = list(csv.DictReader(metrics.open()))
     done = int(rows[-1]['iteration'])
@@ -113,6 +115,102 @@ class SessionTest(absltest.TestCase):
       self.assertEqual(code, 2, err)
       self.assertRegex(err, message)
       self.assertEqual(err.count('\n'), 1, err)
+
+
+# A task and a curriculum of a user's own, in one file; what it imports.
+_NEEDED = (
+  'vacl_tf.catalog',
+  'vacl_tf.config',
+  'vacl_tf.curriculum.base',
+  'vacl_tf.environments.task_spec',
+  'vacl_tf.testing.fakes',
+)
+_MINE = '''
+import dataclasses
+from typing import Annotated
+
+import vacl_tf
+from vacl_tf import catalog
+from vacl_tf import config
+from vacl_tf.curriculum import base
+from vacl_tf.environments import task_spec
+from vacl_tf.testing import fakes
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Walk(config.EnvironmentConfig):
+  """Attributes: start: where the walk starts, in metres."""
+
+  start: Annotated[float, config.Range(0.0, 1.0)] = 0.0
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Lazy(config.CurriculumConfig):
+  """Attributes: pace: how fast it is."""
+
+  pace: Annotated[float, config.Range(0.0, 1.0)] = 0.5
+
+
+vacl_tf.register_curriculum(
+  catalog.CurriculumSpec(name='lazy', make=base.Uniform, config=Lazy)
+)
+vacl_tf.register_task(
+  task_spec.TaskSpec(
+    world=Walk(name='walk', num_agents=2, horizon=10),
+    make=lambda world: fakes.LineWorld(world.horizon),
+    least=(2,),
+    most=(2,),
+    measures=('on the line', 'all on it'),
+    presets={'default': task_spec.Preset(num_env_steps=(400, 400))},
+  )
+)
+'''
+
+
+class OwnTaskTest(absltest.TestCase):
+  def test_train_evaluate_and_plot(self):
+    folder = pathlib.Path(self.create_tempdir().full_path)
+    mine = folder / 'my_walk.py'
+    mine.write_text(_MINE)
+    for name in _NEEDED:  # A user has them installed.
+      importlib.import_module(name)
+    path = folder / 'run'
+    code, out, err = _finish(
+      _start(
+        f'--import={mine}',
+        '--env=walk',
+        '--curriculum=lazy',
+        '--config.environment.start=0.25',
+        '--config.curriculum.pace=1',
+        '--config.training.num_tasks=20',
+        '--config.training.num_evaluation_tasks=20',
+        '--config.agent.hidden_size=8',
+        f'--run_dir={path}',
+      )
+    )
+    self.assertEqual(code, 0, err)
+    self.assertIn('Finished', out)
+    saved = json.loads((path / 'config.json').read_text())
+    self.assertEqual(saved['imports'], [str(mine)])
+    self.assertEqual(saved['config']['environment.start'], 0.25)
+    self.assertEqual(saved['config']['curriculum.pace'], 1.0)
+
+    policy = f'--run_dir={path}'
+    code, _, err = _in_here(policy, '--num_tasks=4')
+    self.assertEqual(code, 2)
+    self.assertIn("env='walk' is unknown", err)
+    code, out, err = _in_here(policy, '--num_tasks=4', f'--import={mine}')
+    self.assertEqual(code, 0, err)
+    self.assertIn('on the line', out)
+    beside = folder / 'curves.png'
+    code, out, err = commands.run(
+      lambda: command_line.run(plot.main),
+      f'--run_dirs={path}',
+      f'--output={beside}',
+      f'--import={mine}',
+    )
+    self.assertEqual(code, 0, err)
+    self.assertTrue(beside.exists())
 
 
 if __name__ == '__main__':

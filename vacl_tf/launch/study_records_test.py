@@ -36,7 +36,12 @@ class ReadTest(parameterized.TestCase):
     """Writes a run that was evaluated every 10 steps, after the first."""
     self.path.mkdir(parents=True)
     (self.path / 'config.json').write_text(
-      json.dumps({'config': {}, 'git_revision': 'abc'})
+      json.dumps(
+        {
+          'config': {'environment.name': 'simple_spread'},
+          'git_revision': 'abc',
+        }
+      )
     )
     rows = ['iteration,env_steps,wall_seconds,coverage,success', '1,1,3,,']
     for i, value in enumerate(coverage, start=1):

@@ -33,7 +33,12 @@ def _write_run(folder, run, coverage, final=None, log=''):
   path = folder / run.name
   path.mkdir(parents=True)
   (path / 'config.json').write_text(
-    json.dumps({'config': {}, 'git_revision': 'abc'})
+    json.dumps(
+      {
+        'config': {'environment.name': 'simple_spread'},
+        'git_revision': 'abc',
+      }
+    )
   )
   rows = ['iteration,env_steps,wall_seconds,coverage,success']
   for i, value in enumerate(coverage, start=1):

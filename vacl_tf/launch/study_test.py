@@ -286,7 +286,9 @@ class ProgressTest(_Case):
   def _write(self, plan, run, steps, seconds):
     path = plan.folder / run.name
     path.mkdir(parents=True)
-    (path / 'config.json').write_text('{"config": {}}')
+    (path / 'config.json').write_text(
+      '{"config": {"environment.name": "simple_spread"}}'
+    )
     (path / 'metrics.csv').write_text(
       f'iteration,env_steps,wall_seconds,coverage\n1,{steps},{seconds},0.5\n'
     )

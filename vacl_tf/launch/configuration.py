@@ -1,0 +1,141 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Prints docs/configuration.md: python -m vacl_tf.launch.configuration.
+
+All of it is read from the dataclasses and the tasks' presets.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from vacl_tf import catalog
+from vacl_tf import config
+from vacl_tf import overrides
+from vacl_tf.launch import command_line
+
+_HEAD = """# Configuration
+
+Every field is a flag of `launch.main`: `--config.ppo.clip=0.1`. Those of
+`environment`, `agent` and `curriculum` depend on `--env`, `--config.agent.name`
+and `--curriculum`. This page is printed by
+`python -m vacl_tf.launch.configuration`; a test compares it.
+"""
+_ATTRIBUTE = re.compile(r'^ {2}(?: {2})?(\w+): (.*)$')
+
+
+def page() -> str:
+  """Returns the page, in Markdown."""
+  parts = [_HEAD]
+  for prefix, node in _sections():
+    parts.append(_section(prefix, node))
+  parts.append('## Presets\n\nWhat differs from the defaults above.\n')
+  for name in catalog.TASKS.names():
+    parts.append(_presets(name))
+  return '\n'.join(parts)
+
+
+def _sections() -> Iterator[tuple[str, Any]]:
+  """Yields the configs to describe, each with the prefix of its fields."""
+  defaults = config.Config()
+  described = set()
+  for task in map(catalog.TASKS.get, catalog.TASKS.names()):
+    if type(task.world) not in described:
+      described.add(type(task.world))
+      yield 'environment.', type(task.world)()
+  for agent in map(catalog.AGENTS.get, catalog.AGENTS.names()):
+    yield 'agent.', agent.config()
+  for name in ('ppo', 'progression', 'training'):
+    yield f'{name}.', getattr(defaults, name)
+  for curriculum in map(catalog.CURRICULA.get, catalog.CURRICULA.names()):
+    if curriculum.config not in described:
+      described.add(curriculum.config)
+      yield 'curriculum.', curriculum.config(name=curriculum.name)
+  yield '', config.RunLength()
+
+
+def _section(prefix: str, node: Any) -> str:
+  """Returns the table of a config class."""
+  meanings = {}
+  for cls in reversed(type(node).__mro__):
+    meanings |= _meanings(cls.__doc__ or '')
+  summary = (type(node).__doc__ or '').partition('\n')[0]
+  lines = [
+    f'## {prefix.rstrip(".") or "run length"}: {type(node).__name__}',
+    '',
+    summary,
+    '',
+    '| field | meaning | allowed | default |',
+    '| --- | --- | --- | --- |',
+  ]
+  for name, value in overrides.leaves(node).items():
+    cells = [meanings.get(name, ''), _allowed(node, name), _told(value)]
+    lines.append(f'| `{prefix}{name}` | {" | ".join(cells)} |')
+  return '\n'.join([*lines, ''])
+
+
+def _meanings(docstring: str) -> dict[str, str]:
+  """Returns what the Attributes of a docstring mean, by name."""
+  _, _, text = docstring.partition('Attributes:\n')
+  found, name = {}, ''
+  for line in text.splitlines():
+    if match := _ATTRIBUTE.match(line):
+      name = match.group(1)
+      found[name] = match.group(2)
+    elif line.strip():
+      found[name] += ' ' + line.strip()
+  return {key: meaning.rstrip('.') for key, meaning in found.items()}
+
+
+def _allowed(node: Any, name: str) -> str:
+  """Returns the values that a field may have."""
+  if choices := overrides.choices(node, name):
+    return ', '.join(f'`{choice}`' for choice in choices)
+  if bounds := overrides.bounds(node, name):
+    return f'{_told(bounds.low)} to {_told(bounds.high)}'
+  return 'true, false' if isinstance(getattr(node, name), bool) else ''
+
+
+def _told(value: Any) -> str:
+  """Returns a value as the page has it."""
+  if isinstance(value, bool):
+    return str(value).lower()
+  if isinstance(value, str):
+    return f'`{value}`' if value else ''
+  if isinstance(value, int):
+    return f'{value:,}'.replace(',', ' ')
+  return f'{value:g}'
+
+
+def _presets(name: str) -> str:
+  """Returns the table of a task's presets."""
+  task = catalog.TASKS.get(name)
+  columns = {}
+  for preset_name, preset in task.presets.items():
+    columns[preset_name] = dict(preset.values)
+    for most, values in sorted(preset.above.items()):
+      columns[f'{preset_name}, more than {most} entities'] = dict(values)
+  fields = dict.fromkeys(x for values in columns.values() for x in values)
+  lines = [
+    f'### {name}, agent `{task.agent}`',
+    '',
+    f'| field | {" | ".join(columns)} |',
+    f'| --- |{" --- |" * len(columns)}',
+  ]
+  for field in fields:
+    told = [
+      _told(values[field]) if field in values else ''
+      for values in columns.values()
+    ]
+    lines.append(f'| `{field}` | {" | ".join(told)} |')
+  return '\n'.join([*lines, ''])
+
+
+def main() -> int:
+  """Prints the page."""
+  print(page(), end='')
+  return 0
+
+
+if __name__ == '__main__':
+  command_line.run(main)

@@ -1,0 +1,34 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""docs/configuration.md is what the dataclasses say."""
+
+import pathlib
+
+from absl.testing import absltest
+
+from vacl_tf import config
+from vacl_tf import overrides
+from vacl_tf.launch import configuration
+
+_PAGE = pathlib.Path(__file__).parents[2] / 'docs' / 'configuration.md'
+
+
+class ConfigurationTest(absltest.TestCase):
+  def test_the_page_is_what_the_command_prints(self):
+    if not _PAGE.exists():
+      self.skipTest('docs/ is not here')
+    self.assertEqual(
+      _PAGE.read_text(),
+      configuration.page(),
+      'print it again: python -m vacl_tf.launch.configuration',
+    )
+
+  def test_every_field_has_its_line(self):
+    page = configuration.page()
+    for name in overrides.leaves(config.Config()):
+      if '.' in name:
+        self.assertIn(f'| `{name}` | ', page)
+
+
+if __name__ == '__main__':
+  absltest.main()

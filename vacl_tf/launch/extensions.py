@@ -1,0 +1,97 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Imports modules that register tasks, agents and curricula of a user's own."""
+
+import importlib
+import pathlib
+import sys
+import traceback
+import types
+from collections.abc import Callable, Iterable
+
+from vacl_tf import builtin  # noqa: F401  Registers what has names.
+from vacl_tf import catalog
+
+_OURS = pathlib.Path(catalog.__file__).parent
+_REGISTRIES = (catalog.TASKS, catalog.AGENTS, catalog.CURRICULA)
+
+
+class ImportFailure(Exception):
+  """A module can't be imported; the message is one line and says why."""
+
+
+def load(
+  names: Iterable[str], folder: pathlib.Path, note: Callable[[str], None]
+) -> None:
+  """Imports modules.
+
+  Args:
+    names: of modules, or paths of .py files.
+    folder: where the user stands; its modules can be imported, and paths are
+      relative to it.
+    note: is told of each module that registers nothing.
+
+  Raises:
+    ImportFailure: a module is missing, or fails while it is imported.
+  """
+  for name in names:
+    before = _registered()
+    is_path = name.endswith('.py')
+    path = (folder / name).resolve() if is_path else None
+    module = path.stem if is_path else name
+    _add_to_path((path.parent if is_path else folder).resolve())
+    is_new = module not in sys.modules
+    imported = _import(name, module, path)
+    if path is not None and not _is_from(imported, path):
+      raise ImportFailure(
+        f'import={name}: there is another module called {module}; rename the '
+        'file'
+      )
+    if is_new and _registered() == before:
+      note(f'{name} registers no task, agent or curriculum')
+
+
+def _add_to_path(folder: pathlib.Path) -> None:
+  # Last, so that nothing installed is hidden by a file that is called alike.
+  if str(folder) not in sys.path:
+    sys.path.append(str(folder))
+    importlib.invalidate_caches()
+
+
+def _import(
+  name: str, module: str, path: pathlib.Path | None
+) -> types.ModuleType:
+  if path is not None and not path.is_file():
+    raise ImportFailure(f'import={name} is not a file; give the path of one')
+  try:
+    return importlib.import_module(module)
+  except ModuleNotFoundError as error:
+    if error.name and f'{module}.'.startswith(f'{error.name}.'):
+      raise ImportFailure(
+        f'import={name} is not a module that can be found from here; give its '
+        'name, or the path of a .py file'
+      ) from error
+    raise ImportFailure(_reason(name, error)) from error
+  # Whatever a user's module raises is the user's to fix.
+  except Exception as error:
+    raise ImportFailure(_reason(name, error)) from error
+
+
+def _reason(name: str, error: Exception) -> str:
+  """Returns what went wrong, and where in the user's code, in a line."""
+  told = f'import={name} failed: {type(error).__name__}: {error}'
+  frames = traceback.extract_tb(error.__traceback__)
+  of_others = (str(_OURS), '<frozen', importlib.__file__)
+  theirs = [x for x in frames if not x.filename.startswith(of_others)]
+  if theirs:
+    told += f' ({theirs[-1].filename}, line {theirs[-1].lineno})'
+  return told
+
+
+def _is_from(module: types.ModuleType, path: pathlib.Path) -> bool:
+  file = getattr(module, '__file__', None)
+  return file is not None and pathlib.Path(file).resolve() == path
+
+
+def _registered() -> list[tuple[str, ...]]:
+  return [registry.names() for registry in _REGISTRIES]
