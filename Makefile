@@ -1,5 +1,6 @@
 # make train   trains VACL on Simple-Spread with 4 agents and films the policy
 # make test    runs the tests, with Bazel where it is to be had
+# make test-slow  runs the tests that are too slow for it, about an hour
 # make lint    checks the style
 # make clean   removes the environment that the others make
 
@@ -8,7 +9,7 @@ VENV := .venv
 READY := $(VENV)/.installed
 RUN := runs/simple_spread_n4_s0
 
-.PHONY: train test lint clean
+.PHONY: train test test-slow lint clean
 
 train: $(READY)
 	@$(VENV)/bin/python -m vacl_tf.launch.main --env=simple_spread \
@@ -21,6 +22,10 @@ train: $(READY)
 
 test: $(READY)
 	@$(VENV)/bin/python bazel/run_tests.py
+
+test-slow: $(READY)
+	@TF_CPP_MIN_LOG_LEVEL=2 $(VENV)/bin/python -m pytest -q -o addopts= \
+	  $$(find vacl_tf -name '*_slow_test.py')
 
 lint: $(READY)
 	@$(VENV)/bin/ruff check --quiet .

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
+from dm_env import specs
 
 from vacl_tf import randomness
 from vacl_tf import types
@@ -34,7 +35,7 @@ class LineTaskSpace(task_space.TaskSpace):
 
   num_entities = 2 * NUM_AGENTS
   num_dims = 2 * NUM_AGENTS
-  count = NUM_AGENTS
+  num_agents = NUM_AGENTS
   entity_of_dim = np.arange(2 * NUM_AGENTS)
 
   def feasible(self, phi: tf.Tensor) -> tf.Tensor:
@@ -85,7 +86,7 @@ class LineWorld(base.Environment):
       types.Role(
         name='agent',
         num_agents=NUM_AGENTS,
-        num_actions=len(MOVES),
+        action=types.discrete(len(MOVES)),
         own_size=1,
         entity_sizes={'agents': _NUM_CELLS, 'landmarks': 1 + _NUM_CELLS},
       ),
@@ -119,7 +120,7 @@ class LineWorld(base.Environment):
       'agents': _cell(partner)[:, :, None],
       'landmarks': tf.concat([flag, _cell(towards)], -1),
     }
-    return (types.Observation(state.position[:, :, None], seen, {}),)
+    return (types.Observation(state.position[:, :, None], seen),)
 
   def reward(self, state: LineState) -> tuple[tf.Tensor, ...]:
     all_covered = tf.reduce_all(_is_covered(state), 1, keepdims=True)
@@ -137,6 +138,88 @@ class LineWorld(base.Environment):
       discs += [shapes.Disc((x, 0.0), 0.1, (66, 113, 196)) for x in agents]
       scenes.append(shapes.Scene(discs, HALF_WIDTH + 0.5, 'line'))
     return scenes
+
+
+class MaskedWorld(LineWorld):
+  """A line world that shows a slot for a landmark that is never there."""
+
+  name = 'masked_world'
+
+  def __init__(self, horizon: int = HORIZON) -> None:
+    super().__init__(horizon)
+    [role] = self.roles
+    self.roles = (role._replace(mask_kinds=('landmarks',)),)
+
+  def observe(self, state: LineState) -> types.Observations:
+    [seen] = super().observe(state)
+    landmarks = seen.entities['landmarks']
+    # Whoever looks there sees where the agents are, many times over.
+    nobody = 7.0 * state.position[:, :, None, None]
+    nobody = tf.broadcast_to(nobody, [*landmarks.shape[:2], 1, 1 + _NUM_CELLS])
+    landmarks = tf.concat([landmarks, nobody], 2)
+    is_there = tf.constant([True, True, False])
+    mask = tf.broadcast_to(is_there, landmarks.shape[:3])
+    entities = {**seen.entities, 'landmarks': landmarks}
+    return (types.Observation(seen.own, entities, {'landmarks': mask}),)
+
+
+class DriftingWorld(LineWorld):
+  """A line world whose agents choose how far to go, up to a metre."""
+
+  name = 'drifting_world'
+
+  def __init__(self, horizon: int = HORIZON) -> None:
+    super().__init__(horizon)
+    [role] = self.roles
+    action = specs.BoundedArray([1], np.float32, [-1.0], [1.0], 'action')
+    self.roles = (role._replace(action=action),)
+
+  def step(self, state: LineState, action: types.Actions) -> LineState:
+    moved = state.position + action[0][..., 0]
+    return state._replace(
+      position=tf.clip_by_value(moved, -HALF_WIDTH, HALF_WIDTH)
+    )
+
+
+class EndingWorld(LineWorld):
+  """A line world that ends, and begins anew, after every third step.
+
+  Its state is that of a line world, the task and the number of steps.
+  """
+
+  name = 'ending_world'
+
+  def place(self, phi: tf.Tensor, seed: types.Seed) -> tuple:
+    return super().place(phi, seed), phi, tf.zeros(tf.shape(phi)[:1])
+
+  def read_task(self, state: tuple) -> tf.Tensor:
+    return super().read_task(state[0])
+
+  def step(self, state: tuple, action: types.Actions) -> tuple:
+    inner, phi, steps = state
+    inner, steps = super().step(inner, action), steps + 1.0
+    is_over = steps == 3.0
+    inner = tf.nest.map_structure(
+      lambda x, y: tf.where(is_over[:, None], x, y),
+      super().place(phi, randomness.root(0)),
+      inner,
+    )
+    return inner, phi, tf.where(is_over, 0.0, steps)
+
+  def observe(self, state: tuple) -> types.Observations:
+    return super().observe(state[0])
+
+  def reward(self, state: tuple) -> tuple[tf.Tensor, ...]:
+    return super().reward(state[0])
+
+  def progress(self, state: tuple) -> tf.Tensor:
+    return super().progress(state[0])
+
+  def discount(self, state: tuple) -> tf.Tensor:
+    return tf.cast(state[2] > 0.0, tf.float32)
+
+  def draw(self, state: tuple) -> list[shapes.Scene]:
+    return super().draw(state[0])
 
 
 def _check_width(name: str, tensor: tf.Tensor, width: int) -> None:

@@ -11,7 +11,6 @@ changed, so they are known by what is in them.
 
 import argparse
 import collections
-import itertools
 import os
 import pathlib
 import subprocess
@@ -21,28 +20,24 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from concurrent import futures
-from typing import NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import numpy as np
 
 import vacl_tf
 from vacl_tf import bounds
+from vacl_tf import catalog
 from vacl_tf import config
+from vacl_tf import entity_counts
 from vacl_tf import presets
+from vacl_tf.testing import tiny
+
+if TYPE_CHECKING:
+  import tensorflow as tf
 
 _MODULE = 'vacl_tf.testing.golden'
 _PATH = 'vacl_tf/testing/golden.py'
 _ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-_CURRICULA = ('uniform', 'task_expansion', 'vacl')
-# By task, the counts to play with `vacl`; empty where there is a single one.
-_COUNTS = {
-  'simple_spread': '2,4',
-  'hard_spread': '2,4',
-  'push_ball': '2,4',
-  'speaker_listener': '',
-  'lock_and_return': '1x1,2x2',
-  'ramp_use': '',
-}
 _NUM_MADE_UP = 5  # Updates of the curriculum with made-up values.
 _MOST_TOLD = 4  # Of one kind of difference in a case.
 _SEPARATOR = '|'  # Between the parts of a name; no variable has it in its own.
@@ -74,45 +69,33 @@ class _Parser(argparse.ArgumentParser):
 
 def cases(chosen: str = '') -> list[Case]:
   """Returns the cases whose names have one of `chosen`, or all of them."""
-  found = itertools.starmap(
-    Case, itertools.product(_COUNTS, presets.NAMES, _CURRICULA)
-  )
   parts = chosen.split(',')
+  found = [
+    Case(task, preset, curriculum)
+    for task in catalog.TASKS.names()
+    for preset in catalog.TASKS.get(task).presets
+    for curriculum in catalog.CURRICULA.names()
+  ]
   return [case for case in found if any(part in str(case) for part in parts)]
 
 
 def make_config(case: Case) -> config.Config:
   """Returns the case's config: the preset, but for sizes."""
-  counts = _COUNTS[case.task] if case.curriculum == 'vacl' else ''
+  task = catalog.TASKS.get(case.task)
+  counts = task.world.counts
+  path = ''
+  if catalog.CURRICULA.get(case.curriculum).grows and task.most > counts:
+    # From fewer agents to the task's own, or to twice as many.
+    first = tuple(map(max, task.least, (x // 2 for x in counts)))
+    last = counts if first != counts else tuple(2 * x for x in counts)
+    path = ','.join(map(entity_counts.spelled, (first, last)))
   cfg = presets.make(
     env=case.task,
     preset=case.preset,
     curriculum=case.curriculum,
-    entity_counts=counts,
+    path=path,
   )
-  values = {
-    'network.hidden_size': 8,
-    'ppo.num_epochs': min(cfg.ppo.num_epochs, 2),
-    # Numbers of samples are even with every horizon.
-    'ppo.num_minibatches': min(cfg.ppo.num_minibatches, 2),
-    'ppo.chunk_vectors': 200,  # So little that there is more than one chunk.
-    # Sets that are full at once, or soon, and have to let tasks go.
-    'curriculum.capacity': 20,
-    'curriculum.num_easy_tasks': 20,
-    'curriculum.num_children': 10,
-    'curriculum.solved_value': 0.2,  # Luck is enough for it.
-    'progression.switch_coverage': 0.25,  # Between the scores in `play`.
-    'progression.mixing_step': 0.5,
-    'training.num_tasks': 10,
-    'training.num_rollouts': min(cfg.training.num_rollouts, 2),
-    'training.num_evaluation_tasks': 10,
-  }
-  if not cfg.environment.num_boxes and case.task != 'ramp_use':
-    values['environment.horizon'] = 10  # MuJoCo's tasks have a fixed one.
-  cfg = config.replace(cfg, values)
-  if cfg.ppo.annealed_after:  # Then in the first iteration.
-    num_steps = cfg.training.num_tasks * cfg.environment.horizon * 2 // 3
-    cfg = config.replace(cfg, {'ppo.annealed_after': num_steps})
+  cfg = tiny.shrunk(cfg)
   bounds.check(cfg)
   return cfg
 
@@ -132,25 +115,30 @@ def play(case: Case, use_xla: bool = False) -> Arrays:
 
   from vacl_tf import environments
   from vacl_tf import randomness
+  from vacl_tf import types
   from vacl_tf.training import loop
+  from vacl_tf.training import programs as programs_lib
+  from vacl_tf.training import run as run_lib
 
   tf.get_logger().setLevel('ERROR')  # It warns of programs with equal names.
   cfg = make_config(case)
   envs = environments.load_all(cfg)
-  run = loop.Run(cfg, envs)
-  programs = loop.Programs(run, envs, cfg, use_xla)
+  run = run_lib.Run(cfg, envs)
+  programs = programs_lib.Programs(run, envs, cfg, use_xla)
   rows = {'iteration 1': loop.iterate(run, programs, cfg)}
   # Hardly a task is solved by luck. Let some be, so that sets fill up, counts
-  # mix and tasks of all origins are played in the second iteration.
+  # mix and tasks of all sources are played in the second iteration.
   scores = tf.linspace(0.5, 0.2, len(envs))
   for index in range(_NUM_MADE_UP):
     seeds = [run.seed(randomness.Stream.CURRICULUM, index, x) for x in range(2)]
     batches = programs.sample(seeds[0])
-    values = tuple(
-      tf.cast(tf.range(batch.phi.shape[0]) % 3, tf.float32) / 2.0
+    made_up = tuple(
+      types.TaskFeedback(
+        tf.cast(tf.range(batch.phi.shape[0]) % 3, tf.float32) / 2.0
+      )
       for batch in batches
     )
-    row = programs.update(batches, values, scores, seeds[1])
+    row = programs.update(batches, made_up, scores, seeds[1])
     rows[f'made up {index}'] = row
   rows['iteration 2'] = loop.iterate(run, programs, cfg)
   rows['evaluation'] = loop.evaluate(run, programs)
@@ -159,8 +147,13 @@ def play(case: Case, use_xla: bool = False) -> Arrays:
     for when, row in rows.items()
     for name, value in row.items()
   }
-  seen = collections.Counter()
-  for variable in run.variables:
+  return found | _tensors(run.variables)
+
+
+def _tensors(variables: Sequence['tf.Variable']) -> Arrays:
+  """Returns the values of variables, but for wall time."""
+  found, seen = {}, collections.Counter()
+  for variable in variables:
     name = variable.name.partition(':')[0]
     seen[name] += 1  # Names are not unique.
     if 'wall_seconds' not in name:

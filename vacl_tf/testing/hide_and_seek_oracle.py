@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules of hide-and-seek, one world and one pair at a time.
 
-Slow, literal and independent of what it checks: written from the task sheet
-(section 2) on top of plain MuJoCo, which says where things are and what a ray
-hits. It gets a compiled model whose bodies have four joints each (x, y, z and
-yaw), agents before objects.
+Slow, literal and independent of what it checks: written from the rules of
+the paper and the released code (docs/reproduction.md) on top of plain MuJoCo,
+which says where things are and what a ray hits. It gets a compiled model whose
+bodies have four joints each (x, y, z and yaw), agents before objects.
 """
 
 import copy

@@ -3,8 +3,8 @@
 """The particle world and its tasks, written out for one world.
 
 Slow and literal on purpose: float64 numpy, one pair and one wall at a time,
-following the fact sheet mpe_tasks (sections 1, 2, 3, 5) line by line. It shares
-no code and no constant with the environments that it judges.
+following the rules of the released code (docs/reproduction.md) line by line. It
+shares no code and no constant with the environments that it judges.
 """
 
 import math
@@ -20,12 +20,12 @@ _MARGIN = 1e-3
 _SENSITIVITY = 5.0
 _AGENT_RADIUS = 0.10
 _LANDMARK_RADIUS = 0.05
-_BALL_RADIUS = 0.15  # Section 3, as what follows.
+_BALL_RADIUS = 0.15  # Of Push-Ball, as what follows.
 _BALL_LANDMARK_RADIUS = 0.15
 
 
 class Wall(NamedTuple):
-  """A slab as the sheet writes it: orientation 'V' or 'H', metres."""
+  """A slab: orientation 'V' or 'H', metres."""
 
   orientation: str
   axis: float
@@ -33,7 +33,7 @@ class Wall(NamedTuple):
   thickness: float
 
 
-HARD_SPREAD_WALLS = (  # Section 4.1.
+HARD_SPREAD_WALLS = (
   Wall('V', -6.5, (-6.0, 6.0), 3.0),
   Wall('V', 6.5, (-6.0, 6.0), 3.0),
   Wall('H', -2.5, (-6.0, 6.0), 3.0),
@@ -51,7 +51,7 @@ def _penetration(depth: float) -> float:
 
 
 def action_force(action: int) -> np.ndarray:
-  """Returns the force [2] of one action; section 1.3."""
+  """Returns the force [2] of one action."""
   one_hot = np.zeros(5)
   one_hot[action] = 1.0
   control = [one_hot[1] - one_hot[2], one_hot[3] - one_hot[4]]
@@ -59,16 +59,16 @@ def action_force(action: int) -> np.ndarray:
 
 
 def contact_force(a: np.ndarray, b: np.ndarray, reach: float) -> np.ndarray:
-  """Returns the force [2] on a body at `a` from one at `b`; 1.1, item 3."""
+  """Returns the force [2] on a body at `a` from one at `b`."""
   delta = a - b
   distance = math.hypot(delta[0], delta[1])
   if distance == 0.0:
-    raise ValueError(f'both bodies lie at {a}: the sheet leaves this open')
+    raise ValueError(f'both bodies lie at {a}: the rules leave this open')
   return _STIFFNESS * _penetration(reach - distance) * delta / distance
 
 
 def wall_force(x: np.ndarray, radius: float, wall: Wall) -> np.ndarray:
-  """Returns the force [2] of a wall on a body at x; section 1.4."""
+  """Returns the force [2] of a wall on a body at x."""
   across, along = (0, 1) if wall.orientation == 'V' else (1, 0)
   p, q = x[across], x[along]
   low, high = wall.ends
@@ -96,7 +96,7 @@ def step(
   walls: Sequence[Wall] = (),
   radii: Sequence[float] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-  """Returns position and velocity [n, 2] after one step; section 1.1.
+  """Returns position and velocity [n, 2] after one step.
 
   Args:
     position: centres [n, 2].
@@ -138,7 +138,7 @@ def coverage(position: np.ndarray, landmark: np.ndarray) -> float:
 
 
 def reward(position: np.ndarray, landmark: np.ndarray) -> np.ndarray:
-  """Returns each agent's reward [n]; section 2."""
+  """Returns each agent's reward [n]."""
   shared = 0.1 * 4.0 if all(covered(position, landmark)) else 0.0
   rewards = []
   for i, agent in enumerate(position):
@@ -156,7 +156,7 @@ def observation(
   landmark: np.ndarray,
   agent: int,
 ) -> np.ndarray:
-  """Returns what one agent sees, in the sheet's order, without the tail.
+  """Returns what one agent sees, in the released order, without the tail.
 
   Own velocity, own position, (covered, dx, dy) of every landmark, (dx, dy) of
   every other agent: 4 + 3 n + 2 (n - 1) numbers.
@@ -171,7 +171,7 @@ def observation(
 
 
 class Conversation(NamedTuple):
-  """One world of Speaker-Listener; section 5."""
+  """One world of Speaker-Listener."""
 
   body: list[np.ndarray]  # Positions [2] of the speaker and of the listener.
   velocity: list[np.ndarray]  # [2] of both.
@@ -181,7 +181,7 @@ class Conversation(NamedTuple):
 
 
 def converse(world: Conversation, symbol: int, move: int) -> Conversation:
-  """Returns the world after one step; 1.1 and 5."""
+  """Returns the world after one step."""
   can_move = [False, True]  # The speaker, the listener.
   force = [np.zeros(2), action_force(move)]
   body, velocity = [], []
@@ -231,7 +231,7 @@ def push_ball_step(
 ) -> tuple[np.ndarray, np.ndarray]:
   """Returns position and velocity of agents, then balls, [2 n, 2]."""
   radii = [_AGENT_RADIUS for _ in agent] + [_BALL_RADIUS for _ in ball]
-  actions = [*action, *(0 for _ in ball)]  # Section 1.1, item 1.
+  actions = [*action, *(0 for _ in ball)]
   position = np.concatenate([agent, ball])
   return step(position, velocity, actions, radii=radii)
 
@@ -251,7 +251,7 @@ def push_ball_coverage(ball: np.ndarray, landmark: np.ndarray) -> float:
 
 
 def push_ball_reward(ball: np.ndarray, landmark: np.ndarray) -> float:
-  """Returns the reward that all agents share; section 3."""
+  """Returns the reward that all agents share."""
   total = 0.0
   for is_covered in push_ball_covered(ball, landmark):
     if is_covered:
@@ -264,7 +264,7 @@ def push_ball_reward(ball: np.ndarray, landmark: np.ndarray) -> float:
 def push_ball_flags(
   agent: np.ndarray, ball: np.ndarray, landmark: np.ndarray
 ) -> list[bool]:
-  """Returns what agents are told of each landmark; section 3, T4."""
+  """Returns what agents are told of each landmark."""
   reach = _AGENT_RADIUS + _BALL_LANDMARK_RADIUS
   flags = []
   for place in landmark:
@@ -281,7 +281,7 @@ def push_ball_observation(
   velocity: np.ndarray,
   index: int,
 ) -> np.ndarray:
-  """Returns what one agent sees, in the sheet's order.
+  """Returns what one agent sees, in the released order.
 
   Own velocity, own position, (dx, dy) of every other agent and every ball,
   (flag, dx, dy) of every landmark: 4 + 2 (n - 1) + 2 n + 3 n numbers.

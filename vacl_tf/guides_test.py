@@ -1,0 +1,50 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The programs in docs/guides run as they stand there, and train."""
+
+import importlib.util
+import pathlib
+import re
+
+import tensorflow as tf
+from absl.testing import absltest
+
+from vacl_tf import environments
+from vacl_tf.environments import checked_simulator
+from vacl_tf.testing import products
+
+_GUIDES = pathlib.Path(__file__).parent.parent / 'docs' / 'guides'
+_PROGRAM = re.compile(r'^```python\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+_MOST_LINES = 100
+
+
+@absltest.skipUnless(_GUIDES.is_dir(), 'docs/ is not here')
+class GuidesTest(tf.test.TestCase):
+  def _run(self, name):
+    """Runs the one program of a guide, which registers something."""
+    [program] = _PROGRAM.findall((_GUIDES / f'{name}.md').read_text())
+    self.assertLess(program.count('\n'), _MOST_LINES)
+    path = pathlib.Path(self.create_tempdir().full_path) / f'{name}.py'
+    path.write_text(program)
+    spec = importlib.util.spec_from_file_location(name, path)
+    spec.loader.exec_module(importlib.util.module_from_spec(spec))
+
+  def test_own_task(self):
+    self._run('own_task')
+    checked_simulator.check_world(environments.load('rendezvous'))
+    for agent in ('attention', 'recurrent_attention'):
+      products.check(self, products.Product('rendezvous', agent, 'vacl'))
+
+  def test_own_agent(self):
+    self._run('own_agent')
+    for task in ('speaker_listener', 'lock_and_return'):
+      products.check(self, products.Product(task, 'deep_sets', 'uniform'))
+
+  def test_own_curriculum(self):
+    self._run('own_curriculum')
+    product = products.Product('simple_spread', 'attention', 'learnability')
+    products.check(self, product)
+
+
+if __name__ == '__main__':
+  tf.test.main()

@@ -1,0 +1,84 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Runs of any task with any agent and any curriculum, two iterations each."""
+
+import math
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from vacl_tf import agents
+from vacl_tf import bounds
+from vacl_tf import catalog
+from vacl_tf import environments
+from vacl_tf import presets
+from vacl_tf.testing import tiny
+from vacl_tf.training import loop
+from vacl_tf.training import programs as programs_lib
+from vacl_tf.training import run as run_lib
+
+_NUM_ITERATIONS = 2
+
+
+class Product(NamedTuple):
+  """What is combined, by name."""
+
+  task: str
+  agent: str
+  curriculum: str
+
+
+def each_once() -> list[Product]:
+  """Returns each pair of task and agent once, and each curriculum."""
+  curricula = catalog.CURRICULA.names()
+  pairs = [
+    (task, agent)
+    for task in catalog.TASKS.names()
+    for agent in catalog.AGENTS.names()
+  ]
+  return [
+    Product(*pair, curricula[index % len(curricula)])
+    for index, pair in enumerate(pairs)
+  ]
+
+
+def all_products() -> list[Product]:
+  """Returns all of them."""
+  return [
+    Product(task, agent, curriculum)
+    for task in catalog.TASKS.names()
+    for agent in catalog.AGENTS.names()
+    for curriculum in catalog.CURRICULA.names()
+  ]
+
+
+def check(test: tf.test.TestCase, product: Product) -> None:
+  """Checks that a run of a product learns something finite."""
+  cfg = tiny.shrunk(
+    presets.make(
+      env=product.task,
+      agent=product.agent,
+      curriculum=product.curriculum,
+      path='',
+    )
+  )
+  bounds.check(cfg)
+  envs = environments.load_all(cfg)
+  agents.check(cfg, envs[-1].roles)
+  run = run_lib.Run(cfg, envs)
+  programs = programs_lib.Programs(run, envs, cfg, use_xla=False)
+  before = [x.numpy() for x in run.agent.variables]
+  for _ in range(_NUM_ITERATIONS):
+    metrics = loop.iterate(run, programs, cfg)
+  for name, value in metrics.items():
+    test.assertTrue(math.isfinite(value), name)
+  changed = [
+    not tf.reduce_all(old == new)
+    for old, new in zip(before, run.agent.variables, strict=True)
+  ]
+  test.assertGreater(sum(changed), len(changed) / 2)
+  scores = loop.evaluate(run, programs)
+  test.assertBetween(scores['coverage'], 0.0, 1.0)
+  steps = cfg.training.num_tasks * cfg.environment.horizon
+  steps *= cfg.training.num_rollouts * _NUM_ITERATIONS
+  test.assertEqual(int(run.env_steps), steps)

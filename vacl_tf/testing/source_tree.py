@@ -1,0 +1,189 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The library's own sources and BUILD files, read and not imported."""
+
+import ast
+import dataclasses
+import functools
+import pathlib
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+ROOT = pathlib.Path(__file__).parent.parent.parent
+NAME = 'vacl_tf'
+
+# What to install for a module, where it is not what the module is called. The
+# wheels of TensorFlow's friends leave out some of what they import.
+_DISTRIBUTIONS = {
+  'PIL': ('pillow',),
+  'absl': ('absl_py',),
+  'imageio_ffmpeg': (),  # Optional.
+  'sonnet': ('dm_sonnet', 'tensorflow'),
+  'tensorflow_probability': (
+    'tensorflow',
+    'tensorflow_probability',
+    'tf_keras',
+  ),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Import:
+  """One imported name."""
+
+  name: str  # Of a module, or of something in it.
+  line: int
+  is_ours: bool
+  is_symbol: bool  # Of ours, something in a module.
+  is_late: bool  # Inside a function, or for the type checker only.
+
+  @property
+  def module(self) -> str:
+    """The module that has to be there."""
+    return self.name.rpartition('.')[0] if self.is_symbol else self.name
+
+
+class Source:
+  """A file of Python."""
+
+  def __init__(self, path: pathlib.Path) -> None:
+    self.path = path
+    self.folder = path.parent
+    self.module = module_of(path)
+    self.is_test = path.name.endswith('_test.py')
+    self.is_package = path.name == '__init__.py'
+    text = path.read_text()
+    self.num_lines = text.count('\n')
+    self.tree = ast.parse(text)
+
+  def __str__(self) -> str:
+    return str(self.path.relative_to(ROOT))
+
+  @property
+  def inside(self) -> str:
+    """The name of the module inside vacl_tf."""
+    return self.module.removeprefix(NAME).removeprefix('.')
+
+  @property
+  def package(self) -> str:
+    """The name inside vacl_tf of the package."""
+    parts = self.folder.relative_to(ROOT).parts
+    return '.'.join(parts[1:])
+
+  def nodes(self) -> Iterator[tuple[ast.AST, bool]]:
+    """Yields the nodes, each with whether a plain import leaves it out."""
+    stack = [(self.tree, False)]
+    while stack:
+      node, is_late = stack.pop()
+      yield node, is_late
+      is_late |= isinstance(node, ast.FunctionDef | ast.Lambda)
+      if isinstance(node, ast.If):
+        is_late |= ast.unparse(node.test) == 'TYPE_CHECKING'
+      stack += [(child, is_late) for child in ast.iter_child_nodes(node)]
+
+  @functools.cached_property
+  def imports(self) -> list[Import]:
+    """What the file imports."""
+    found = []
+    for node, is_late in self.nodes():
+      names = []
+      if isinstance(node, ast.Import):
+        names = [alias.name for alias in node.names]
+      elif isinstance(node, ast.ImportFrom):
+        start = '.' * node.level + (node.module or '')
+        names = [f'{start}.{alias.name}' for alias in node.names]
+      for name in names:
+        is_ours = name.startswith('.') or name.split('.')[0] == NAME
+        is_symbol = is_ours and name not in sources()
+        found.append(Import(name, node.lineno, is_ours, is_symbol, is_late))
+    return found
+
+  @property
+  def ours(self) -> list[Import]:
+    """What the file imports of vacl_tf."""
+    return [x for x in self.imports if x.is_ours]
+
+  @property
+  def others(self) -> list[Import]:
+    """What the file imports that has to be installed."""
+    known = sys.stdlib_module_names
+    imports = [x for x in self.imports if not x.is_ours]
+    return [x for x in imports if x.name.split('.')[0] not in known]
+
+  def programs(self) -> set[str]:
+    """Returns our modules that the file runs: 'vacl_tf.x' or f'vacl_tf.{y}'."""
+    nodes = [x for x, _ in self.nodes() if isinstance(x, ast.Constant)]
+    texts = {x.value for x in nodes if isinstance(x.value, str)}
+    starts = {x for x in texts if x.startswith(NAME) and x.endswith('.')}
+    names = {start + text for start in {'', *starts} for text in texts}
+    return {x for x in names if '.' in x} & set(sources())
+
+
+def module_of(path: pathlib.Path) -> str:
+  """Returns the full name of a source."""
+  parts = path.relative_to(ROOT).with_suffix('').parts
+  return '.'.join(parts[:-1] if parts[-1] == '__init__' else parts)
+
+
+@functools.cache
+def sources() -> dict[str, Source]:
+  """Returns the sources by module."""
+  paths = sorted((ROOT / NAME).rglob('*.py'))
+  return {module_of(path): Source(path) for path in paths}
+
+
+@functools.cache
+def targets(folder: pathlib.Path) -> dict[str, dict[str, Any]]:
+  """Returns the attributes of the targets in a BUILD file, by name."""
+  targets = {}
+  # What is used of Starlark is Python too.
+  for statement in ast.parse((folder / 'BUILD').read_text()).body:
+    call = statement.value
+    attributes = {'kind': ast.unparse(call.func)}
+    for keyword in call.keywords:
+      try:
+        attributes[keyword.arg] = ast.literal_eval(keyword.value)
+      except ValueError:  # It has a glob in it.
+        attributes[keyword.arg] = ast.unparse(keyword.value)
+    if 'name' in attributes:
+      targets[attributes['name']] = attributes
+  return targets
+
+
+def target_name(source: Source) -> str:
+  """Returns the name of the target that others depend on."""
+  if source.is_package:
+    return source.folder.name
+  stem = source.path.stem
+  is_command = targets(source.folder).get(stem, {}).get('kind') == 'py_binary'
+  return f'{stem}_lib' if is_command else stem
+
+
+def label(source: Source, folder: pathlib.Path) -> str:
+  """Returns the label of a source, as written in the BUILD of a folder."""
+  name = target_name(source)
+  if source.folder == folder:
+    return f':{name}'
+  package = f'//{source.folder.relative_to(ROOT)}'
+  return package if source.is_package else f'{package}:{name}'
+
+
+def deps(source: Source) -> set[str]:
+  """Returns the labels of what a source needs of ours."""
+  modules = {x.module for x in source.ours} | source.programs()
+  own = sources()[module_of(source.folder / '__init__.py')]
+  # Whoever imports this module runs that file first. Where it imports others
+  # of ours it can't be a dependency of theirs, and Bazel puts an empty one.
+  if own.tree.body and not own.ours and not source.is_test:
+    modules.add(own.module)
+  modules.discard(source.module)
+  known = [sources()[x] for x in modules if x in sources()]
+  return {label(x, source.folder) for x in known}
+
+
+def distributions(source: Source) -> set[str]:
+  """Returns the labels of what a source needs of others."""
+  roots = {x.name.split('.')[0] for x in source.others}
+  names = [name for x in roots for name in _DISTRIBUTIONS.get(x, (x,))]
+  return {f'@pip//{name}' for name in names}

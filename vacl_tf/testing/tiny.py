@@ -1,0 +1,50 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Configs that differ from real ones in nothing but sizes; runs take seconds.
+
+Task sets are full at once, or soon, so that they have to let tasks go, and luck
+is enough for a task to be solved.
+"""
+
+from typing import Any
+
+from vacl_tf import catalog
+from vacl_tf import config
+from vacl_tf import overrides
+
+NUM_TASKS = 10
+_HORIZON = 10
+_SIZES: dict[str, Any] = {
+  'agent.hidden_size': 8,
+  'ppo.microbatch_vectors': 200,  # Several microbatches.
+  'curriculum.capacity': 20,
+  'curriculum.num_easy_tasks': 20,
+  'curriculum.num_children': 10,
+  'curriculum.solved_value': 0.2,
+  'progression.switch_coverage': 0.25,
+  'progression.mixing_step': 0.5,
+  'training.num_tasks': NUM_TASKS,
+  'training.num_evaluation_tasks': 10,
+}
+
+
+def shrunk(cfg: config.Config) -> config.Config:
+  """Returns a config of small sizes that is else as it was."""
+  known = overrides.leaves(cfg)
+  values = {name: x for name, x in _SIZES.items() if name in known}
+  values |= {
+    'ppo.num_epochs': min(cfg.ppo.num_epochs, 2),
+    # Numbers of samples are even with every horizon.
+    'ppo.num_minibatches': min(cfg.ppo.num_minibatches, 2),
+    'training.num_rollouts': min(cfg.training.num_rollouts, 2),
+  }
+  # Tasks that ask for a memory have a fixed horizon.
+  usual = catalog.TASKS.get(cfg.environment.name).agent
+  if catalog.AGENTS.get(usual).config().segment_length == 1:
+    values['environment.horizon'] = _HORIZON
+  cfg = overrides.replace(cfg, values)
+  if not cfg.ppo.decay_start_steps:
+    return cfg
+  # The rate begins to fall in the first iteration.
+  num_steps = cfg.training.num_tasks * cfg.environment.horizon * 2 // 3
+  return overrides.replace(cfg, {'ppo.decay_start_steps': num_steps})
