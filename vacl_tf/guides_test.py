@@ -9,6 +9,7 @@ import re
 import tensorflow as tf
 from absl.testing import absltest
 
+import vacl_tf
 from vacl_tf import environments
 from vacl_tf.environments import checked_simulator
 from vacl_tf.testing import products
@@ -22,6 +23,7 @@ _MOST_LINES = 100
 class GuidesTest(tf.test.TestCase):
   def _run(self, name):
     """Runs the one program of a guide, which registers something."""
+    self.assertTrue(vacl_tf.__version__)  # Not the empty package of Bazel.
     [program] = _PROGRAM.findall((_GUIDES / f'{name}.md').read_text())
     self.assertLess(program.count('\n'), _MOST_LINES)
     path = pathlib.Path(self.create_tempdir().full_path) / f'{name}.py'
