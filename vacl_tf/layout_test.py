@@ -99,6 +99,7 @@ _MAY_NAME_TASKS = (
   'environments.hide_and_seek',
   'environments.particle',
   'studies',
+  'testing.fake_trainer',
 )
 _MAY_HAVE_FLAGS = ('launch',)
 _IMPORTED_LATE = ('PIL', 'matplotlib')  # Slow, and few runs need them.

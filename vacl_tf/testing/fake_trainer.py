@@ -38,7 +38,12 @@ def train(values: dict[str, str]) -> None:
   if kind == 'fail':
     sys.exit('error: no such flag')
   (path / 'config.json').write_text(
-    json.dumps({'config': {}, 'git_revision': 'abc'})
+    json.dumps(
+      {
+        'config': {'environment.name': 'simple_spread'},
+        'git_revision': 'abc',
+      }
+    )
   )
   metrics = path / 'metrics.csv'
   text = metrics.read_text() if metrics.exists() else COLUMNS
