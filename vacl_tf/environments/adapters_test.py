@@ -100,7 +100,7 @@ class ContinuousMixinTest(_MixinTest, absltest.TestCase):
 
 class EarlyEndMixinTest(_MixinTest, absltest.TestCase):
   def make_env(self):
-    return fakes.EndingWorld(_HORIZON)
+    return fakes.EndingWorld()
 
 
 class TwoRolesMixinTest(_MixinTest, absltest.TestCase):
@@ -239,7 +239,7 @@ class DmEnvTest(tf.test.TestCase, parameterized.TestCase):
     self.assertEqual((picture.dtype, picture.shape[-1]), (np.uint8, 3))
 
   def test_a_world_that_ends_early_ends_the_episode(self):
-    view = adapters.DmEnv(fakes.EndingWorld(_HORIZON))
+    view = adapters.DmEnv(fakes.EndingWorld())
     rng = np.random.default_rng(0)
     steps = [view.step(_random_action(view, rng)) for _ in range(9)]
     kinds = [step.step_type.name for step in steps]

@@ -27,6 +27,7 @@ Picture = np.ndarray  # [height, width, 3] uint8.
 Bounds = tuple[np.ndarray, np.ndarray]
 Outcome = simulator.Outcome
 Simulator = simulator.Simulator
+WorldError = simulator.WorldError
 to_numpy = simulator.to_numpy
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks of worlds that users bring: shapes, types, ranges and feasible tasks.
 
-Each fault is a ValueError of one line that names the array, what is expected
+Each fault is a WorldError of one line that names the array, what is expected
 and what was given.
 """
 
@@ -75,7 +75,7 @@ class Checked(base.Simulator):
 
 
 def check_world(world: base.World) -> None:
-  """Raises ValueError if a world breaks its contract on two easy tasks."""
+  """Raises base.WorldError if a world breaks its contract on two easy tasks."""
   if isinstance(world, base.Environment):
     check_environment(world)
     return
@@ -91,7 +91,7 @@ def check_world(world: base.World) -> None:
 
 
 def check_environment(env: base.Environment) -> None:
-  """Raises ValueError if an environment breaks its contract.
+  """Raises base.WorldError if an environment breaks its contract.
 
   Places two easy tasks and plays one step, eagerly.
   """
@@ -112,13 +112,13 @@ def check_environment(env: base.Environment) -> None:
 
 
 def check_task_space(space: task_space.TaskSpace) -> None:
-  """Raises ValueError if draws are no feasible tasks, or clips are not."""
+  """Raises base.WorldError if draws are no feasible tasks, or clips are not."""
   entities = np.asarray(space.entity_of_dim)
   _check_array(
     'entity_of_dim', entities, [space.num_dims], (np.integer,), 'integers'
   )
   if set(entities.tolist()) != set(range(space.num_entities)):
-    raise ValueError(
+    raise base.WorldError(
       f'entity_of_dim={entities.tolist()}; expected all of 0 to '
       f'{space.num_entities - 1}, as num_entities={space.num_entities}'
     )
@@ -134,12 +134,12 @@ def check_task_space(space: task_space.TaskSpace) -> None:
 def check_observations(
   observations: types.Observations, world: base.World, num_worlds: int
 ) -> None:
-  """Raises ValueError if these are not what the world's agents observe."""
+  """Raises base.WorldError if these are not what the world's agents observe."""
   _check_tuple('observations', observations, world)
   for role, found in zip(world.roles, observations, strict=True):
     name = f'observation of {role.name}'
     if not isinstance(found, types.Observation):
-      raise ValueError(
+      raise base.WorldError(
         f'{name}: expected a types.Observation, given {type(found).__name__}'
       )
     leading = [num_worlds, role.num_agents]
@@ -148,7 +148,7 @@ def check_observations(
       shape = [*leading, role.own_size]
       _check_floats(f'{name}, critic_own', found.critic_own, shape)
     elif role.critic_only_position:
-      raise ValueError(
+      raise base.WorldError(
         f'{name}, critic_own: expected an array, as the role has a '
         f'critic_only_position; given {found.critic_own}'
       )
@@ -168,9 +168,9 @@ def check_observations(
 def check_outcome(
   outcome: base.Outcome, world: base.World, num_worlds: int
 ) -> None:
-  """Raises ValueError if this is not what a step of the world leads to."""
+  """Raises base.WorldError if this is not what a step of the world leads to."""
   if not isinstance(outcome, base.Outcome):
-    raise ValueError(
+    raise base.WorldError(
       f'step: expected a base.Outcome, given {type(outcome).__name__}'
     )
   _check_tuple('reward', outcome.reward, world)
@@ -181,7 +181,7 @@ def check_outcome(
     array = np.asarray(getattr(outcome, name))
     _check_floats(name, array, [num_worlds])
     if np.any((array < 0.0) | (array > 1.0)):
-      raise ValueError(
+      raise base.WorldError(
         f'{name}: expected numbers from 0 to 1, given {array.tolist()}'
       )
 
@@ -200,7 +200,7 @@ def _actions(world: base.World) -> tuple[np.ndarray, ...]:
 def _check_num_agents(world: base.World) -> None:
   num_agents = sum(role.num_agents for role in world.roles)
   if world.task_space.num_agents != num_agents:
-    raise ValueError(
+    raise base.WorldError(
       f'task_space.num_agents: expected {num_agents}, the agents of all roles; '
       f'given {world.task_space.num_agents}'
     )
@@ -212,7 +212,7 @@ def _check_tuple(name: str, given: Any, world: base.World) -> None:
     what = type(given).__name__
     if isinstance(given, tuple):
       what = f'a tuple of {len(given)}'
-    raise ValueError(
+    raise base.WorldError(
       f'{name}: expected a tuple of {num_roles}, one for each role; given '
       f'{what}'
     )
@@ -220,7 +220,7 @@ def _check_tuple(name: str, given: Any, world: base.World) -> None:
 
 def _check_keys(name: str, given: Any, expected: Any) -> None:
   if set(given) != set(expected):
-    raise ValueError(
+    raise base.WorldError(
       f'{name}: expected the kinds {sorted(expected)}, given {sorted(given)}'
     )
 
@@ -229,7 +229,7 @@ def _check_floats(name: str, given: Any, shape: Sequence[int | None]) -> None:
   _check_array(name, given, shape, (np.float32,), 'float32')
   if not np.all(np.isfinite(given)):
     index = np.argwhere(~np.isfinite(given))[0].tolist()
-    raise ValueError(
+    raise base.WorldError(
       f'{name}: expected finite numbers, given '
       f'{np.asarray(given)[tuple(index)]} at {index}'
     )
@@ -242,7 +242,7 @@ def _check_array(
   dtypes: tuple[type, ...],
   what: str,
 ) -> None:
-  """Raises ValueError for another shape, None being any size, or type."""
+  """Raises base.WorldError for another shape, None being any size, or type."""
   array = np.asarray(given)
   is_right = array.ndim == len(shape) and all(
     size in (None, found)
@@ -250,7 +250,7 @@ def _check_array(
   )
   if not is_right or not any(np.issubdtype(array.dtype, x) for x in dtypes):
     sizes = ', '.join('any' if size is None else str(size) for size in shape)
-    raise ValueError(
+    raise base.WorldError(
       f'{name}: expected {what} of shape [{sizes}], given {array.dtype} of '
       f'shape {list(array.shape)}'
     )
@@ -263,14 +263,14 @@ def _check_task(
 
 
 def _check_feasible(name: str, phi: Any, space: task_space.TaskSpace) -> None:
-  """Raises ValueError if these are not _NUM_TASKS feasible tasks."""
+  """Raises base.WorldError if these are not _NUM_TASKS feasible tasks."""
   _check_floats(name, phi, [_NUM_TASKS, space.num_dims])
   feasible = np.asarray(space.feasible(tf.convert_to_tensor(phi)))
   shape = [_NUM_TASKS, space.num_entities]
   _check_array('feasible', feasible, shape, (np.bool_,), 'bool')
   if not feasible.all():
     row = int(np.argmin(feasible.all(1)))
-    raise ValueError(
+    raise base.WorldError(
       f'{name}: expected feasible tasks, given '
       f'{np.asarray(phi)[row].tolist()} of which entities '
       f'{np.flatnonzero(~feasible[row]).tolist()} (counted from 0) are not'
@@ -278,18 +278,18 @@ def _check_feasible(name: str, phi: Any, space: task_space.TaskSpace) -> None:
 
 
 def _check_state(before: types.State, after: types.State) -> None:
-  """Raises ValueError if a step changes the structure of the state."""
+  """Raises base.WorldError if a step changes the structure of the state."""
   try:
     tf.nest.assert_same_structure(before, after)
   except (TypeError, ValueError) as error:
-    raise ValueError(
+    raise base.WorldError(
       'state after step: expected the structure of the state that place '
       f'returns, given another: {str(error).splitlines()[0]}'
     ) from error
   pairs = zip(tf.nest.flatten(before), tf.nest.flatten(after), strict=True)
   for index, (one, other) in enumerate(pairs):
     if one.shape != other.shape or one.dtype != other.dtype:
-      raise ValueError(
+      raise base.WorldError(
         f'state after step, leaf {index}: expected {one.dtype.name} of shape '
         f'{list(one.shape)}, given {other.dtype.name} of shape '
         f'{list(other.shape)}'

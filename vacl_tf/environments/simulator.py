@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The contract of a simulator: a batch of worlds on the host.
 
-Import it as `base.Simulator` and `base.Outcome`.
+Import it as `base.Simulator`, `base.Outcome` and `base.WorldError`.
 """
 
 import abc
@@ -13,6 +13,10 @@ import numpy as np
 import tensorflow as tf
 
 from vacl_tf import types
+
+
+class WorldError(ValueError):
+  """A world breaks its contract; the message is one line and says how."""
 
 
 class Outcome(NamedTuple):

@@ -324,6 +324,8 @@ def main() -> int:
     return _train(cfg, length, envs, path)
   except checkpoints.UnusableError as error:
     raise command_line.UsageError(str(error)) from error
+  except base.WorldError as error:
+    return command_line.fail(f'env={cfg.environment.name}: {error}')
   except loop.DivergedError as error:
     return command_line.fail(
       f'{error}; the last checkpoint in {path} is good: try a smaller '

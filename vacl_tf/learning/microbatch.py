@@ -47,11 +47,11 @@ def over_worlds(
       structure of tensors [T, block, ...]; T may differ between them.
     num_worlds: of the result (B), a multiple of `block`.
     block: worlds in a call.
-    size: number of worlds to process, a multiple of `block`.
+    size: number of worlds to process; whole blocks are.
 
   Returns:
-    The structure with tensors [T, B, ...]. Worlds from `size` on are 0, unless
-    a single block holds all worlds.
+    The structure with tensors [T, B, ...]. Blocks of which no world is wanted
+    are 0, unless a single block holds all worlds.
   """
   if num_worlds == block:
     return function(tf.constant(0))
@@ -66,7 +66,7 @@ def over_worlds(
     leaves = tf.nest.flatten(function(index * block))
     return [a.write(index, x) for a, x in zip(arrays, leaves, strict=True)]
 
-  arrays = repeat(size // block, body, arrays)
+  arrays = repeat((size + block - 1) // block, body, arrays)
   stacked = [_side_by_side(array.stack()) for array in arrays]
   return tf.nest.pack_sequence_as(outputs, stacked)
 

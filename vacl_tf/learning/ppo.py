@@ -131,7 +131,7 @@ class Learner(tf.Module):
 
     Args:
       trajectory: whole episodes of B worlds.
-      size: [] int32 the worlds that count, a multiple of `block`.
+      size: [] int32 the worlds that count.
       block: worlds whose values are computed together.
       observe: state to observations.
       is_terminal: whether the last step ends every world; then the value of

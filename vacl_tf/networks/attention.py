@@ -31,7 +31,7 @@ def attend(
     mask: bool [N, m], True = present; None if all keys are present.
 
   Returns:
-    [N, q, H].
+    [N, q, H], zero where no key is present.
   """
   size = keys.shape[-1]
   keys = tf.expand_dims(keys, 1)
@@ -43,6 +43,8 @@ def attend(
   if mask is not None:
     scores = tf.where(tf.expand_dims(mask, 1), scores, ABSENT)
   weights = tf.nn.softmax(scores, -1)
+  if mask is not None:  # Where all are absent, they would share the weight.
+    weights = tf.where(tf.expand_dims(mask, 1), weights, 0.0)
   return tf.reduce_sum(tf.expand_dims(weights, 3) * keys, 2)
 
 

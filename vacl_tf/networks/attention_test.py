@@ -59,6 +59,13 @@ class AttendTest(parameterized.TestCase, tf.test.TestCase):
     other = tf.where(mask[..., None], keys, 9.0)
     self.assertAllEqual(attention.attend(query, other, mask), found)
 
+  def test_where_nothing_is_present_there_is_nothing(self):
+    query, keys = _draw(0, 2, _QUERIES, _SIZE), _draw(1, 2, _KEYS, _SIZE)
+    mask = tf.constant([[False] * _KEYS, [True] * _KEYS])
+    found = attention.attend(query, keys, mask)
+    self.assertAllEqual(found[0], tf.zeros([_QUERIES, _SIZE]))
+    self.assertAllEqual(found[1], attention.attend(query, keys, None)[1])
+
 
 class AttentionTest(tf.test.TestCase):
   def test_folded_affines_equal_applied_ones(self):

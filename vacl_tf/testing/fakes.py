@@ -1,8 +1,9 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""A world that is made for tests."""
+"""Worlds that are made for tests."""
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -22,6 +23,7 @@ COVER_DISTANCE = 0.26  # A little over half a move: no spot is out of reach.
 # cross the line. With a horizon of 4 only what begins all but solved could
 # ever count as solved.
 HORIZON = 12
+SIGHT = 1.0  # Metres, of agents in a MaskedWorld.
 _NUM_CELLS = 13  # Of half a metre, for distances between the two ends.
 REWARD_ALL_COVERED = 0.4  # Shared, each step, as in Simple-Spread.
 # At one end, so that no walk about easy tasks leads to where others are.
@@ -140,37 +142,14 @@ class LineWorld(base.Environment):
     return scenes
 
 
-class MaskedWorld(LineWorld):
-  """A line world that shows a slot for a landmark that is never there."""
-
-  name = 'masked_world'
-
-  def __init__(self, horizon: int = HORIZON) -> None:
-    super().__init__(horizon)
-    [role] = self.roles
-    self.roles = (role._replace(mask_kinds=('landmarks',)),)
-
-  def observe(self, state: LineState) -> types.Observations:
-    [seen] = super().observe(state)
-    landmarks = seen.entities['landmarks']
-    # Whoever looks there sees where the agents are, many times over.
-    nobody = 7.0 * state.position[:, :, None, None]
-    nobody = tf.broadcast_to(nobody, [*landmarks.shape[:2], 1, 1 + _NUM_CELLS])
-    landmarks = tf.concat([landmarks, nobody], 2)
-    is_there = tf.constant([True, True, False])
-    mask = tf.broadcast_to(is_there, landmarks.shape[:3])
-    entities = {**seen.entities, 'landmarks': landmarks}
-    return (types.Observation(seen.own, entities, {'landmarks': mask}),)
-
-
 class DriftingWorld(LineWorld):
-  """A line world whose agents choose how far to go, up to a metre."""
+  """A line world of which agents choose how far to go, up to a metre."""
 
   name = 'drifting_world'
 
   def __init__(self, horizon: int = HORIZON) -> None:
     super().__init__(horizon)
-    [role] = self.roles
+    (role,) = self.roles
     action = specs.BoundedArray([1], np.float32, [-1.0], [1.0], 'action')
     self.roles = (role._replace(action=action),)
 
@@ -181,45 +160,87 @@ class DriftingWorld(LineWorld):
     )
 
 
-class EndingWorld(LineWorld):
-  """A line world that ends, and begins anew, after every third step.
+class EndingState(NamedTuple):
+  """A line that begins anew."""
 
-  Its state is that of a line world, the task and the number of steps.
-  """
+  line: LineState
+  phi: tf.Tensor  # [B, D] what it begins with.
+  num_steps: tf.Tensor  # [B] float32, since it began.
+
+
+class EndingWorld(LineWorld):
+  """A line world that ends, and begins anew, after every third step."""
 
   name = 'ending_world'
 
-  def place(self, phi: tf.Tensor, seed: types.Seed) -> tuple:
-    return super().place(phi, seed), phi, tf.zeros(tf.shape(phi)[:1])
-
-  def read_task(self, state: tuple) -> tf.Tensor:
-    return super().read_task(state[0])
-
-  def step(self, state: tuple, action: types.Actions) -> tuple:
-    inner, phi, steps = state
-    inner, steps = super().step(inner, action), steps + 1.0
-    is_over = steps == 3.0
-    inner = tf.nest.map_structure(
-      lambda x, y: tf.where(is_over[:, None], x, y),
-      super().place(phi, randomness.root(0)),
-      inner,
+  def place(self, phi: tf.Tensor, seed: types.Seed) -> EndingState:
+    return EndingState(
+      super().place(phi, seed), phi, tf.zeros(tf.shape(phi)[:1])
     )
-    return inner, phi, tf.where(is_over, 0.0, steps)
 
-  def observe(self, state: tuple) -> types.Observations:
-    return super().observe(state[0])
+  def read_task(self, state: EndingState) -> tf.Tensor:
+    return super().read_task(state.line)
 
-  def reward(self, state: tuple) -> tuple[tf.Tensor, ...]:
-    return super().reward(state[0])
+  def step(self, state: EndingState, action: types.Actions) -> EndingState:
+    line, num_steps = super().step(state.line, action), state.num_steps + 1.0
+    is_over = num_steps == 3.0
+    start = super().place(state.phi, None)
+    line = tf.nest.map_structure(
+      lambda x, y: tf.where(is_over[:, None], x, y), start, line
+    )
+    return EndingState(line, state.phi, tf.where(is_over, 0.0, num_steps))
 
-  def progress(self, state: tuple) -> tf.Tensor:
-    return super().progress(state[0])
+  def observe(self, state: EndingState) -> types.Observations:
+    return super().observe(state.line)
 
-  def discount(self, state: tuple) -> tf.Tensor:
-    return tf.cast(state[2] > 0.0, tf.float32)
+  def reward(self, state: EndingState) -> tuple[tf.Tensor, ...]:
+    return super().reward(state.line)
 
-  def draw(self, state: tuple) -> list[shapes.Scene]:
-    return super().draw(state[0])
+  def progress(self, state: EndingState) -> tf.Tensor:
+    return super().progress(state.line)
+
+  def discount(self, state: EndingState) -> tf.Tensor:
+    return tf.cast(state.num_steps > 0.0, tf.float32)
+
+
+class MaskedWorld(LineWorld):
+  """A line world whose agents see landmarks within SIGHT only.
+
+  The slots of the others are empty and hold numbers that mean nothing.
+  """
+
+  name = 'masked_world'
+
+  def __init__(self, horizon: int = HORIZON) -> None:
+    super().__init__(horizon)
+    (role,) = self.roles
+    self.roles = (role._replace(mask_kinds=('landmarks',)),)
+
+  def observe(self, state: LineState) -> types.Observations:
+    (seen,) = super().observe(state)
+    distance = tf.abs(state.landmark[:, None] - state.position[:, :, None])
+    mask = distance <= SIGHT
+    landmarks = tf.where(mask[..., None], seen.entities['landmarks'], -7.0)
+    entities = {**seen.entities, 'landmarks': landmarks}
+    return (seen._replace(entities=entities, masks={'landmarks': mask}),)
+
+
+class HostedWorld(base.HostWorld):
+  """An in-graph world that is played as if it were simulated elsewhere."""
+
+  def __init__(self, env: base.Environment) -> None:
+    self.env = env
+    self.name = f'hosted_{env.name}'
+    self.roles = env.roles
+    self.horizon = env.horizon
+    self.is_terminal = env.is_terminal
+    self.task_space = env.task_space
+
+  def make_simulator(self, num_worlds: int) -> base.Simulator:
+    return self.env.make_simulator(num_worlds)
+
+  def pictures(self, states: Sequence[Any]) -> list[list[base.Picture]]:
+    return self.env.pictures(states)
 
 
 def _check_width(name: str, tensor: tf.Tensor, width: int) -> None:

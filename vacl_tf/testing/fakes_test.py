@@ -86,5 +86,38 @@ class LineWorldTest(tf.test.TestCase):
       env.step(state, (tf.zeros([3, 3], tf.int32),))
 
 
+class VariantsTest(tf.test.TestCase):
+  def test_a_drifting_agent_stays_on_the_line(self):
+    env = fakes.DriftingWorld()
+    state = env.place(tf.constant([[0.0, 1.0, 0.2, 1.2]]), _SEED)
+    state = env.step(state, (tf.constant([[[-0.25], [1.0]]]),))
+    self.assertAllClose(state.position, [[-0.25, fakes.HALF_WIDTH]])
+
+  def test_an_ending_world_is_at_the_start_of_its_task_again(self):
+    env = fakes.EndingWorld()
+    phi = env.task_space.sample_uniform(4, _SEED)
+    state, discounts = env.place(phi, _SEED), []
+    for _ in range(6):
+      state = env.step(state, (tf.fill([4, 2], 2),))
+      discounts.append(env.discount(state)[0])
+      is_start = np.allclose(env.read_task(state), phi)
+      self.assertEqual(is_start, discounts[-1] == 0.0)
+    self.assertAllEqual(discounts, 2 * [1.0, 1.0, 0.0])
+
+  def test_far_landmarks_are_masked(self):
+    env = fakes.MaskedWorld()
+    phi = tf.constant([[0.0, 1.0, 0.2, -1.2]])
+    [seen] = env.observe(env.place(phi, _SEED))
+    self.assertAllEqual(
+      seen.masks['landmarks'], [[[True, False], [True, False]]]
+    )
+    landmarks = seen.entities['landmarks']
+    self.assertAllEqual(landmarks[:, :, 1], np.full([1, 2, 14], -7.0))
+    [plain] = fakes.LineWorld().observe(env.place(phi, _SEED))
+    self.assertAllEqual(
+      landmarks[:, :, 0], plain.entities['landmarks'][:, :, 0]
+    )
+
+
 if __name__ == '__main__':
   tf.test.main()

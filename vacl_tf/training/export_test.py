@@ -8,14 +8,23 @@ import sys
 
 import numpy as np
 import tensorflow as tf
+from absl.testing import parameterized
 
 from vacl_tf import agents
+from vacl_tf import config
 from vacl_tf import environments
 from vacl_tf import presets
 from vacl_tf import randomness
 from vacl_tf import types
+from vacl_tf.testing import fakes
 from vacl_tf.training import checkpoints
+from vacl_tf.training import evaluation
 from vacl_tf.training import export
+from vacl_tf.training import loop
+from vacl_tf.training import players
+from vacl_tf.training import programs as programs_lib
+from vacl_tf.training import rollout
+from vacl_tf.training import run as run_lib
 
 _USE = """
 import sys
@@ -173,6 +182,72 @@ class ExportWithMemoryTest(tf.test.TestCase):
     columns = map(np.stack, zip(*expected, strict=True))
     said = dict(zip(('logits', 'memory', 'mode'), columns, strict=True))
     np.savez(path, **given, **said)
+
+
+class ExportWithMasksTest(parameterized.TestCase, tf.test.TestCase):
+  """Policies that were trained where some slots of entities are empty."""
+
+  def _train(self, agent_config):
+    """Returns the world, the agent, and its policy after export."""
+    cfg = config.Config(
+      agent=agent_config,
+      curriculum=config.CurriculumConfig(name='uniform'),
+      ppo=config.PpoConfig(learning_rate=0.05, num_minibatches=2),
+      training=config.TrainingConfig(num_tasks=10),
+    )
+    env = fakes.MaskedWorld()
+    run = run_lib.Run(cfg, [env])
+    programs = programs_lib.Programs(run, [env], cfg, use_xla=False)
+    for _ in range(2):
+      loop.iterate(run, programs, cfg)
+    directory = pathlib.Path(self.create_tempdir().full_path) / 'policy'
+    export.export(run.agent, env, cfg, directory)
+    return env, run.agent, export.load_policy(directory)
+
+  @parameterized.parameters(
+    config.AttentionConfig(hidden_size=8),
+    config.RecurrentConfig(hidden_size=8, segment_length=4),
+  )
+  def test_it_plays_as_it_did_before(self, agent_config):
+    env, agent, (act, facts) = self._train(agent_config)
+    self.assertEqual(facts['roles'][0]['mask_kinds'], ['landmarks'])
+    seed = randomness.root(5)
+    expected = evaluation.evaluate(
+      rollout.greedy(agent),
+      env,
+      64,
+      seed,
+      initial_memory=lambda num: agent.initial_memory(num, (2,)),
+    )
+    player = players.ExportedPlayer(act, env, is_greedy=True)
+    self.assertAllEqual(player.progress(64, seed), expected)
+    self.assertGreater(np.ptp(expected), 0.0)
+
+    self._check_masks(env, act, agent.initial_memory(20, (2,)))
+
+  def _check_masks(self, env, act, memory):
+    """Checks that what is masked, and nothing else, is of no account."""
+    _, inputs = act.structured_input_signature
+    mask = inputs['landmarks_mask']
+    self.assertEqual((mask.dtype, mask.shape.rank), (tf.bool, 3))
+    phi = env.task_space.sample_uniform(20, randomness.root(0))
+    seen = export.flat(env.roles, env.observe(env.place(phi, None)))
+    if memory:
+      seen['memory'] = memory[0]
+
+    def logits(**changed):
+      given = {'seed': randomness.root(3), 'greedy': tf.constant(True)}
+      return act(**given, **{**seen, **changed})['logits'].numpy()
+
+    is_there = seen['landmarks_mask']
+    is_whole = tf.reduce_all(is_there, -1)
+    self.assertNotAllEqual(is_whole, tf.zeros_like(is_whole))
+    unmasked = logits(landmarks_mask=tf.ones_like(is_there))
+    is_same = np.all(np.isclose(unmasked, logits()), -1)
+    self.assertAllEqual(is_same, is_whole)
+    other = tf.where(is_there[..., None], seen['landmarks'], 3.0)
+    self.assertNotAllEqual(other, seen['landmarks'])
+    self.assertAllEqual(logits(landmarks=other), logits())
 
 
 if __name__ == '__main__':

@@ -57,6 +57,18 @@ def of_rollout(
   )
 
 
+def of_played(told: types.TaskFeedback, size: tf.Tensor) -> types.TaskFeedback:
+  """Returns the feedback with zeros for the tasks from `size` on."""
+
+  def masked(x: tf.Tensor) -> tf.Tensor:
+    was_played = tf.range(x.shape[0]) < size
+    return tf.where(
+      was_played[:, None] if x.shape.rank > 1 else was_played, x, 0.0
+    )
+
+  return tf.nest.map_structure(masked, told)
+
+
 def over_rollouts(found: Sequence[types.TaskFeedback]) -> types.TaskFeedback:
   """Returns the feedback of several roll-outs of the same tasks."""
   combined = tf.nest.map_structure(lambda *x: sum(x) / len(x), *found)

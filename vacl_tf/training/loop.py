@@ -47,7 +47,8 @@ def iterate(
     )
     for i in in_play:
       trajectory = collected[i].trajectory
-      found[i].append(programs.counts[i].feedback(trajectory, samples[i]))
+      count, size = programs.counts[i], batches[i].size
+      found[i].append(count.feedback(trajectory, samples[i], size))
 
   for i in in_play:
     for name, number in programs.counts[i].metrics().items():
@@ -89,7 +90,7 @@ def _probe(run: run_lib.Run, programs: programs_lib.Programs) -> None:
       samples = ()
       if count.wants_critic:
         samples, _ = programs.learn.counts[i].prepare(collected)
-      found[i] = [count.feedback(collected.trajectory, samples)]
+      found[i] = [count.feedback(collected.trajectory, samples, batch.size)]
   if found:
     told = _feedback(run, batches, found)
     programs.note_probe(batches, told, run.seed(stream, len(batches)))

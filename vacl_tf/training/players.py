@@ -57,7 +57,8 @@ class ExportedPlayer:
     play = tf.function(
       lambda: evaluation.evaluate(
         self._choose, self._env, num_tasks, seed, block, self._first_memory
-      )
+      ),
+      autograph=False,
     )
     return play().numpy()
 
@@ -69,7 +70,8 @@ class ExportedPlayer:
       phi = env.task_space.sample_target(num_tasks, draw)
       memory = self._first_memory(num_tasks)
       states, _ = tf.function(
-        lambda: rollout.play(self._choose, env, phi, run, memory)
+        lambda: rollout.play(self._choose, env, phi, run, memory),
+        autograph=False,
       )()
       return env.pictures(
         [

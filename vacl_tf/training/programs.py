@@ -52,7 +52,9 @@ class CountPrograms:
     self.env = env
     self.fields = tuple(fields)
     self._feedback = compiled(
-      lambda *found: feedback.of_rollout(self.fields, *found)
+      lambda size, *found: feedback.of_played(
+        feedback.of_rollout(self.fields, *found), size
+      )
     )
 
   @property
@@ -61,9 +63,18 @@ class CountPrograms:
     return bool(set(feedback.OF_CRITIC) & set(self.fields))
 
   def feedback(
-    self, trajectory: types.Trajectory, samples: ppo.Samples
+    self,
+    trajectory: types.Trajectory,
+    samples: ppo.Samples | tuple,
+    size: tf.Tensor,
   ) -> types.TaskFeedback:
-    """Returns the feedback of the roll-out that was collected last."""
+    """Returns the feedback of the roll-out that was collected last.
+
+    Args:
+      trajectory: of B worlds.
+      samples: of it; not used unless `wants_critic`.
+      size: [] int32 the worlds that were to be played.
+    """
     # What nobody reads would be copied into the program all the same.
     trajectory = trajectory._replace(state=(), memory=(), action=())
     samples = (
@@ -72,7 +83,7 @@ class CountPrograms:
       else ()
     )
     task = self._final_task() if 'final_task' in self.fields else ()
-    return self._feedback(trajectory, samples, task)
+    return self._feedback(size, trajectory, samples, task)
 
   def _final_task(self) -> tf.Tensor:
     """Returns the tasks [B, D] that the last states amount to."""
@@ -163,7 +174,14 @@ class HostPrograms(CountPrograms):
       return tuple(x.mode() for x in distributions), memory
 
     self._greedy = compiled(greedy)
-    self.collect = self._collector.collect
+    self._num_rows = 0  # Of the batch that was collected last.
+
+  def collect(
+    self, batch: types.TaskBatch, seed: types.Seed
+  ) -> types.Trajectory:
+    """Returns one episode of each task of a batch."""
+    self._num_rows = batch.phi.shape[0]
+    return self._collector.collect(batch, seed)
 
   def evaluate(self, seed: types.Seed) -> tuple[tf.Tensor, tf.Tensor]:
     """Returns value and success [B] of fresh tasks, played greedily."""
@@ -195,7 +213,10 @@ class HostPrograms(CountPrograms):
     return tuple(action.numpy() for action in actions), memory
 
   def _final_task(self) -> tf.Tensor:
-    return tf.constant(self._collector.worlds.read_tasks(), tf.float32)
+    # Worlds that were not played do not exist.
+    found = self._collector.worlds.read_tasks()
+    missing = self._num_rows - len(found)
+    return tf.constant(np.pad(found, [(0, missing), (0, 0)]), tf.float32)
 
 
 class Programs:

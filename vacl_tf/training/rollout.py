@@ -69,11 +69,12 @@ def collect(
     agent: whose policy acts.
     env: the world.
     batch: tasks, of which the first batch.size are played.
-    block: worlds that are played together, a divisor of both numbers.
+    block: worlds that are played together, a divisor of all rows.
     seed: of places and actions.
 
   Returns:
-    A trajectory of as many worlds as the batch has rows, zero beyond its size.
+    A trajectory of as many worlds as the batch has rows. What there is beyond
+    its size means nothing.
   """
 
   def play_block(begin: tf.Tensor) -> types.Trajectory:

@@ -1,0 +1,201 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Curricula in the loop: what they are told, and when."""
+
+from unittest import mock
+
+import numpy as np
+import tensorflow as tf
+from absl.testing import parameterized
+
+from vacl_tf import catalog
+from vacl_tf import config
+from vacl_tf import randomness
+from vacl_tf import types
+from vacl_tf.curriculum import base
+from vacl_tf.testing import fakes
+from vacl_tf.training import loop
+from vacl_tf.training import programs as programs_lib
+from vacl_tf.training import run as run_lib
+
+_TASKS, _HORIZON, _DIMS = 6, 8, 4
+_FIELDS = types.TaskFeedback._fields[1:]
+
+
+def _config(**more):
+  return config.Config(
+    agent=config.AttentionConfig(hidden_size=8),
+    ppo=config.PpoConfig(num_minibatches=2, **more),
+    curriculum=config.CurriculumConfig(name='mine'),
+    training=config.TrainingConfig(num_tasks=_TASKS, num_rollouts=2),
+  )
+
+
+class _OnHost(base.Curriculum):
+  """Plain Python with a ticket that TensorFlow knows nothing of."""
+
+  is_compiled = False
+
+  def __init__(self, setting):
+    super().__init__(name='on_host')
+    self.given, self.taken = [], []
+
+  def sample(self, num_tasks, seed, size=None):
+    rng = base.generator(seed)
+    phi = rng.uniform(-1.0, 1.0, [num_tasks, _DIMS])
+    self.given.append({'names': ['a', 'b'], 'rng': rng})
+    return (types.TaskBatch(phi, num_tasks, self.given[-1]),)
+
+  def update(self, batches, feedback, evaluation, seed):
+    self.taken.append(batches[0].ticket)
+    value = np.asarray(feedback[0].value)
+    return {'best_value': value.max()}
+
+
+class _Curious(base.Curriculum):
+  """Asks for everything, and probes; in a graph, or on the host."""
+
+  feedback = _FIELDS
+
+  def __init__(self, setting, is_compiled, num_probes):
+    super().__init__(name='curious')
+    self.is_compiled = is_compiled
+    self.on_probe = lambda: None
+    self._num_probes = num_probes
+    self._space = setting.space
+    self.told = {
+      kind: types.TaskFeedback(
+        *(tf.Variable(tf.fill(_shape(x), np.nan)) for x in ('value', *_FIELDS))
+      )
+      for kind in ('probe', 'update')
+    }
+    self.was_told = tf.Variable(0, trainable=False)
+
+  def sample(self, num_tasks, seed, size=None):
+    return (base.fresh_batch(self._space.sample_uniform(num_tasks, seed)),)
+
+  def probe(self, num_tasks, seed, size=None):
+    phi = self._space.sample_uniform(num_tasks, seed)
+    return (types.TaskBatch(phi, tf.constant(self._num_probes), phi + 1.0),)
+
+  def note_probe(self, batches, feedback, seed):
+    self.on_probe()
+    self.was_told.assign_add(1)
+    tf.debugging.assert_equal(batches[0].ticket, batches[0].phi + 1.0)
+    self._note('probe', feedback)
+
+  def update(self, batches, feedback, evaluation, seed):
+    self._note('update', feedback)
+    return {'training_value': base.mean_value(batches[0], feedback[0].value)}
+
+  def _note(self, kind, feedback):
+    for variable, x in zip(self.told[kind], feedback[0], strict=True):
+      variable.assign(x)
+
+
+def _shape(field):
+  return [_TASKS, _DIMS] if field == 'final_task' else [_TASKS]
+
+
+class CurriculaTest(parameterized.TestCase, tf.test.TestCase):
+  def _begin(self, make, env=None, **more):
+    """Returns a run with a curriculum, its programs and its config."""
+    spec = catalog.CurriculumSpec(name='mine', make=make)
+    cfg, env = _config(**more), env or fakes.LineWorld(_HORIZON)
+    with mock.patch.dict(catalog.CURRICULA._entries, {'mine': spec}):
+      run = run_lib.Run(cfg, [env])
+    return run, programs_lib.Programs(run, [env], cfg, use_xla=False), cfg
+
+  @parameterized.parameters(True, False)
+  def test_on_the_host_a_ticket_may_be_any_object(self, is_hosted):
+    env = fakes.LineWorld(_HORIZON)
+    env = fakes.HostedWorld(env) if is_hosted else env
+    run, programs, cfg = self._begin(_OnHost, env)
+    before = [x.numpy() for x in run.agent.trainable_variables]
+    for _ in range(2):
+      metrics = loop.iterate(run, programs, cfg)
+    chooser = run.curriculum
+    self.assertLen(chooser.taken, 2)
+    for given, taken in zip(chooser.given, chooser.taken, strict=True):
+      self.assertIs(given, taken)
+    self.assertBetween(float(metrics['best_value']), 0.0, 1.0)
+    self.assertEqual(int(run.env_steps), 2 * 2 * _TASKS * _HORIZON)
+    after = [x.numpy() for x in run.agent.trainable_variables]
+    self.assertNotAllClose(before[-1], after[-1])
+
+  # A block of worlds that are played together is 6, 2 or 1 of them.
+  @parameterized.parameters(
+    (True, False, 8000),
+    (True, False, 16),
+    (False, False, 8),
+    (True, True, 16),
+    (False, True, 8),
+  )
+  def test_all_that_was_asked_for_is_told(
+    self, is_compiled, is_hosted, microbatch_vectors
+  ):
+    num_probes = 3
+    env = fakes.LineWorld(_HORIZON)
+    run, programs, cfg = self._begin(
+      lambda setting: _Curious(setting, is_compiled, num_probes),
+      fakes.HostedWorld(env) if is_hosted else env,
+      microbatch_vectors=microbatch_vectors,
+    )
+    loop.iterate(run, programs, cfg)
+    for kind, size in (('probe', num_probes), ('update', _TASKS)):
+      for name, x in run.curriculum.told[kind]._asdict().items():
+        self.assertAllInRange(x, -100.0, 100.0)  # And no NaN.
+        self.assertAllEqual(x[size:], tf.zeros_like(x[size:]))
+        if name in ('value_error', 'final_task', 'initial_value'):
+          self.assertGreater(np.abs(x[size - 1]).max(), 0.0)
+    self.assertEqual(int(run.curriculum.was_told), 1)
+    steps = (num_probes + 2 * _TASKS) * _HORIZON
+    self.assertEqual(int(run.env_steps), steps)
+
+  def test_probes_teach_the_policy_nothing(self):
+    run, programs, cfg = self._begin(
+      lambda setting: _Curious(setting, False, 4)
+    )
+    found = []
+
+    def policy():
+      return [x.numpy() for x in run.agent.variables]
+
+    run.curriculum.on_probe = lambda: found.append(
+      (policy(), int(run.env_steps))
+    )
+    before = policy()
+    loop.iterate(run, programs, cfg)
+    [(at_probe, num_steps)] = found
+    self.assertEqual(num_steps, 4 * _HORIZON)
+    tf.nest.map_structure(self.assertAllEqual, before, at_probe)
+    self.assertNotAllClose(policy()[-1], before[-1])
+
+  def test_where_there_is_nothing_to_probe_nothing_is_told(self):
+    run, programs, cfg = self._begin(lambda setting: _Curious(setting, True, 0))
+    loop.iterate(run, programs, cfg)
+    self.assertEqual(int(run.curriculum.was_told), 0)
+    self.assertEqual(int(run.env_steps), 2 * _TASKS * _HORIZON)
+
+  @parameterized.product(is_hosted=(True, False), size=(_TASKS, 3))
+  def test_a_final_task_placed_again_is_the_last_state(self, is_hosted, size):
+    line = fakes.LineWorld(_HORIZON)
+    env = fakes.HostedWorld(line) if is_hosted else line
+    _, programs, _ = self._begin(
+      lambda setting: _Curious(setting, True, 0), env, microbatch_vectors=8
+    )
+    [count], seed = programs.counts, randomness.root(2)
+    phi = env.task_space.sample_uniform(_TASKS, seed)
+    batch = base.fresh_batch(phi, tf.constant(size))
+    trajectory = count.collect(batch, seed)
+    samples, _ = programs.learn.counts[0].prepare((trajectory, batch.size))
+    told = count.feedback(trajectory, samples, batch.size)
+    found = line.observe(line.place(told.final_task[:size], seed))
+    last = tf.nest.map_structure(lambda x: x[-1, :size], trajectory.state)
+    tf.nest.map_structure(self.assertAllEqual, env.observe(last), found)
+    self.assertNotAllClose(told.final_task[:size, :2], phi[:size, :2])
+    self.assertAllEqual(told.final_task[size:], tf.zeros([_TASKS - size, 4]))
+
+
+if __name__ == '__main__':
+  tf.test.main()

@@ -1,0 +1,227 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What is scored and filmed is what the policy did, asked as it was told to."""
+
+import functools
+import pathlib
+import tempfile
+from unittest import mock
+
+import numpy as np
+import tensorflow as tf
+from absl.testing import parameterized
+
+from vacl_tf import config
+from vacl_tf import randomness
+from vacl_tf.agents import recurrent_agent
+from vacl_tf.testing import fakes
+from vacl_tf.training import evaluation
+from vacl_tf.training import export
+from vacl_tf.training import host_rollout
+from vacl_tf.training import players
+from vacl_tf.training import rollout
+
+_SEED = randomness.root(1)
+_STEPS, _TASKS, _HIDDEN = 7, 9, 8
+_KINDS = ('in_graph', 'on_host')
+
+
+@functools.cache
+def _world(kind):
+  env = fakes.LineWorld(_STEPS)
+  return env if kind == 'in_graph' else fakes.HostedWorld(env)
+
+
+@functools.cache
+def _agent():
+  cfg = config.RecurrentConfig(hidden_size=_HIDDEN)
+  agent = recurrent_agent.RecurrentAgent(_world('in_graph').roles, cfg, 0)
+  # As it is initialised, the policy is all but uniform everywhere.
+  agent.policies[0].logits.w.assign(100.0 * agent.policies[0].logits.w)
+  return agent
+
+
+@functools.cache
+def _exported():
+  with tempfile.TemporaryDirectory() as folder:
+    path = pathlib.Path(folder) / 'policy'
+    export.export(_agent(), _world('in_graph'), config.Config(), path)
+    return export.load_policy(path)[0]
+
+
+class _Spy:
+  """The exported policy, noting what it is given and returns."""
+
+  def __init__(self, change=lambda given: given):
+    self.calls = {}  # By the number of worlds, which differs between groups.
+    self.structured_input_signature = _exported().structured_input_signature
+    self._change = change
+
+  def __call__(self, **given):
+    found = _exported()(**self._change(given))
+    self.calls.setdefault(given['own'].shape[0], []).append((given, found))
+    return found
+
+
+def _player(kind, is_greedy=False, act=None):
+  return players.ExportedPlayer(act or _exported(), _world(kind), is_greedy)
+
+
+def _forget(given):
+  return {**given, 'memory': tf.zeros_like(given['memory'])}
+
+
+def _live(kind):
+  """Returns the progress of greedy evaluation with the live agent."""
+  env, agent = _world(kind), _agent()
+  if kind == 'in_graph':
+    return evaluation.evaluate(
+      rollout.greedy(agent),
+      env,
+      _TASKS,
+      _SEED,
+      initial_memory=lambda num: agent.initial_memory(num, (2,)),
+    )
+
+  def act(begin, observations, memory):
+    del begin
+    if memory is None:
+      memory = agent.initial_memory(len(observations[0].own), (2,))
+    observations = tf.nest.map_structure(tf.constant, observations)
+    [distribution], memory = agent.act(observations, memory)
+    return (distribution.mode().numpy(),), memory
+
+  draw, run, _ = randomness.split(_SEED, 3)
+  phi = env.task_space.sample_target(_TASKS, draw).numpy()
+  return host_rollout.perform(act, host_rollout.Worlds(env), phi, run)
+
+
+def _film(kind, is_greedy):
+  """Returns the film, and the states that were drawn, of each group."""
+  env, drawn = _world(kind), []
+  pictures = env.pictures
+
+  def note(states):
+    drawn.append(states)
+    return pictures(states)
+
+  with mock.patch.object(env, 'pictures', note):
+    return _player(kind, is_greedy).film(_TASKS, _SEED), drawn
+
+
+class ProgressTest(parameterized.TestCase, tf.test.TestCase):
+  @parameterized.product(kind=_KINDS, is_greedy=(True, False))
+  def test_seed_decides(self, kind, is_greedy):
+    player = _player(kind, is_greedy)
+    progress = player.progress(_TASKS, _SEED)
+    self.assertEqual(progress.shape, (_STEPS, _TASKS))
+    self.assertAllInRange(progress, 0.0, 1.0)
+    self.assertGreater(np.ptp(progress), 0.0)  # Else nothing is compared.
+    for same in (player, _player(kind, is_greedy)):
+      self.assertAllEqual(same.progress(_TASKS, _SEED), progress)
+    other = player.progress(_TASKS, randomness.root(5))
+    self.assertNotAllEqual(other, progress)
+
+  @parameterized.parameters(*_KINDS)
+  def test_greedy_is_not_as_in_training(self, kind):
+    greedy, stochastic = (
+      _player(kind, is_greedy).progress(_TASKS, _SEED)
+      for is_greedy in (True, False)
+    )
+    self.assertNotAllEqual(greedy, stochastic)
+
+  @parameterized.parameters(*_KINDS)
+  def test_it_is_that_of_the_live_agent_with_its_memory(self, kind):
+    progress = _player(kind, is_greedy=True).progress(_TASKS, _SEED)
+    self.assertAllEqual(progress, _live(kind))
+    forgetful = _player(kind, is_greedy=True, act=_Spy(_forget))
+    self.assertNotAllEqual(progress, forgetful.progress(_TASKS, _SEED))
+
+  @parameterized.parameters(True, False)
+  def test_the_policy_is_asked_as_told_and_remembers(self, is_greedy):
+    spy, seeds = _Spy(), set()
+    _player('on_host', is_greedy, spy).progress(_TASKS, _SEED)
+    self.assertEqual(sorted(spy.calls), [4, 5])
+    for num_worlds, calls in spy.calls.items():
+      memory = np.zeros([num_worlds, 2, _HIDDEN])
+      self.assertLen(calls, _STEPS)
+      for given, found in calls:
+        self.assertEqual(bool(given['greedy']), is_greedy)
+        self.assertAllEqual(given['memory'], memory)
+        memory = found['memory']
+        seeds.add(tuple(given['seed'].numpy()))
+      self.assertNotAllEqual(memory, np.zeros_like(memory))
+    self.assertLen(seeds, 2 * _STEPS)
+
+  def test_simulations_that_diverge_are_counted(self):
+    env = _world('on_host')
+    make = env.make_simulator
+
+    def fragile(num_worlds):
+      simulator = make(num_worlds)
+      step = simulator.step
+
+      def count(actions):
+        simulator.num_unstable += 1
+        return step(actions)
+
+      simulator.step = count
+      return simulator
+
+    player = _player('on_host')
+    with mock.patch.object(env, 'make_simulator', fragile):
+      player.progress(_TASKS, _SEED)
+      self.assertEqual(player.num_unstable, 2 * _STEPS)
+      player.progress(1, _SEED)  # A single group.
+    self.assertEqual(player.num_unstable, 3 * _STEPS)
+    sound = _player('on_host')
+    sound.progress(_TASKS, _SEED)
+    self.assertEqual(sound.num_unstable, 0)
+
+
+class FilmTest(parameterized.TestCase, tf.test.TestCase):
+  # With the seeds of a film, places are the same; actions need not be.
+  @parameterized.parameters(('in_graph', True), ('on_host', False))
+  def test_it_shows_the_episodes_that_are_scored(self, kind, is_greedy):
+    film, drawn = _film(kind, is_greedy)
+    env = _world('in_graph')
+    scored = [
+      np.stack([env.progress(state) for state in states[-_STEPS:]])
+      for states in drawn
+    ]
+    progress = _player(kind, is_greedy).progress(_TASKS, _SEED)
+    self.assertAllEqual(np.concatenate(scored, 1), progress)
+    # Worlds outside the graph are shown before the first step, too.
+    self.assertLen(film, _STEPS + (kind == 'on_host'))
+    self.assertNotAllEqual(film[0], film[-1])
+
+  @parameterized.parameters(*_KINDS)
+  def test_tasks_are_those_to_be_solved(self, kind):
+    space, tasks = _world(kind).task_space, []
+
+    def draw(num_tasks, seed):
+      tasks.append(space.sample_easy(num_tasks, seed))
+      return tasks[-1]
+
+    with mock.patch.object(space, 'sample_target', draw):
+      _, drawn = _film(kind, is_greedy=True)
+    self.assertLen(tasks, 1)
+    # Landmarks never move.
+    found = np.concatenate([states[-1].landmark for states in drawn])
+    self.assertAllEqual(found, tasks[0][:, 2:])
+
+  @parameterized.parameters(*_KINDS)
+  def test_a_frame_has_a_picture_of_each_world(self, kind):
+    film, drawn = _film(kind, is_greedy=True)
+    for frame, *states in zip(film, *drawn, strict=True):
+      pictures = [
+        picture
+        for state in states
+        for picture in _world(kind).pictures([state])[0]
+      ]
+      self.assertLen(frame, _TASKS)
+      self.assertAllEqual(frame, pictures)
+
+
+if __name__ == '__main__':
+  tf.test.main()

@@ -1,0 +1,197 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Worlds in the loop that differ from those of the paper, or are broken."""
+
+import math
+import pathlib
+
+import numpy as np
+import tensorflow as tf
+from absl.testing import parameterized
+
+from vacl_tf import config
+from vacl_tf import randomness
+from vacl_tf.curriculum import base as curriculum_base
+from vacl_tf.environments import base
+from vacl_tf.testing import fakes
+from vacl_tf.training import export
+from vacl_tf.training import loop
+from vacl_tf.training import players
+from vacl_tf.training import programs as programs_lib
+from vacl_tf.training import run as run_lib
+
+_TASKS, _HORIZON = 6, 8
+_ATTENTION = config.AttentionConfig(hidden_size=8)
+_RECURRENT = config.RecurrentConfig(hidden_size=8, segment_length=4)
+
+
+def _begin(env, agent=_ATTENTION):
+  """Returns a run, its programs and its config."""
+  cfg = config.Config(
+    agent=agent,
+    ppo=config.PpoConfig(learning_rate=0.01, num_minibatches=2),
+    curriculum=config.CurriculumConfig(name='uniform'),
+    training=config.TrainingConfig(num_tasks=_TASKS, num_evaluation_tasks=9),
+  )
+  run = run_lib.Run(cfg, [env])
+  return run, programs_lib.Programs(run, [env], cfg, use_xla=False), cfg
+
+
+def _collect(env, programs):
+  phi = env.task_space.sample_uniform(_TASKS, randomness.root(0))
+  batch = curriculum_base.fresh_batch(phi)
+  return programs.counts[0].collect(batch, randomness.root(1))
+
+
+class ContinuousTest(parameterized.TestCase, tf.test.TestCase):
+  @parameterized.parameters(
+    (_ATTENTION, False), (_ATTENTION, True), (_RECURRENT, False)
+  )
+  def test_it_trains_within_bounds_and_is_exported(self, agent, is_hosted):
+    line = fakes.DriftingWorld(_HORIZON)
+    env = fakes.HostedWorld(line) if is_hosted else line
+    run, programs, cfg = _begin(env, agent)
+    before = [x.numpy() for x in run.agent.trainable_variables]
+    for _ in range(3):
+      metrics = loop.iterate(run, programs, cfg)
+      self.assertTrue(all(math.isfinite(x) for x in metrics.values()))
+    after = [x.numpy() for x in run.agent.trainable_variables]
+    self.assertNotAllClose(before[-1], after[-1])
+    [action] = _collect(env, programs).action
+    self.assertEqual(action.shape, [_HORIZON, _TASKS, 2, 1])
+    self.assertEqual(action.dtype, tf.float32)
+    self.assertAllInRange(action, -1.0, 1.0)
+    self.assertGreater(np.ptp(action), 0.5)
+
+    directory = pathlib.Path(self.create_tempdir().full_path) / 'policy'
+    export.export(run.agent, env, cfg, directory)
+    self._check_exported(env, run, *export.load_policy(directory))
+
+  def _check_exported(self, env, run, act, facts):
+    self.assertEqual(facts['roles'][0]['low'], [-1.0])
+    self.assertEqual(facts['roles'][0]['high'], [1.0])
+    worlds = env.make_simulator(5)
+    worlds.place(env.task_space.sample_uniform(5, randomness.root(0)), [0])
+    observations = tf.nest.map_structure(tf.constant, worlds.observe())
+    memory = run.agent.initial_memory(5, (2,))
+    [distribution], _ = run.agent.act(observations, memory)
+    found = {
+      is_greedy: act(
+        seed=randomness.root(3),
+        greedy=tf.constant(is_greedy),
+        **export.flat(env.roles, observations),
+        **({'memory': memory[0]} if memory else {}),
+      )
+      for is_greedy in (True, False)
+    }
+    for name, x in distribution.outputs().items():
+      self.assertEqual(x.shape, [5, 2, 1])
+      self.assertAllClose(found[True][name], x, 1e-5, 1e-5)
+    self.assertAllEqual(found[True]['action'], found[True]['location'])
+    self.assertAllInRange(found[False]['action'], -1.0, 1.0)
+    self.assertNotAllClose(found[False]['action'], found[True]['action'])
+    player = players.ExportedPlayer(act, env, is_greedy=False)
+    progress = player.progress(4, randomness.root(0))
+    self.assertAllInRange(progress, 0.0, 1.0)
+
+
+class EndingTest(parameterized.TestCase, tf.test.TestCase):
+  @parameterized.product(
+    agent=(_ATTENTION, _RECURRENT), is_hosted=(True, False)
+  )
+  def test_it_trains(self, agent, is_hosted):
+    line = fakes.EndingWorld(_HORIZON)
+    env = fakes.HostedWorld(line) if is_hosted else line
+    run, programs, cfg = _begin(env, agent)
+    for _ in range(2):
+      metrics = loop.iterate(run, programs, cfg)
+      self.assertTrue(all(math.isfinite(x) for x in metrics.values()))
+    trajectory = _collect(env, programs)
+    goes_on = [float(t % 3 != 2) for t in range(_HORIZON)]
+    self.assertAllEqual(
+      trajectory.discount, np.tile(np.array(goes_on)[:, None], [1, _TASKS])
+    )
+    coverage = loop.evaluate(run, programs)['coverage']
+    self.assertBetween(coverage, 0.0, 1.0)
+
+
+class _Broken(fakes.HostedWorld):
+  """Worlds of which the first step, or observation, is spoilt."""
+
+  def __init__(self, **faults):
+    super().__init__(fakes.LineWorld(_HORIZON))
+    self._faults = faults
+    self.num_steps = 0
+
+  def make_simulator(self, num_worlds):
+    made = super().make_simulator(num_worlds)
+    observe, step = made.observe, made.step
+
+    def broken_observe():
+      [seen] = observe()
+      if 'own' in self._faults:
+        seen = seen._replace(own=self._faults['own'](seen.own))
+      return (seen,)
+
+    def broken_step(actions):
+      self.num_steps += 1
+      outcome = step(actions)
+      changed = {
+        name: tf.nest.map_structure(change, getattr(outcome, name))
+        for name, change in self._faults.items()
+        if name != 'own'
+      }
+      return outcome._replace(**changed)
+
+    made.observe, made.step = broken_observe, broken_step
+    return made
+
+
+class BrokenTest(parameterized.TestCase, tf.test.TestCase):
+  # Half of the worlds are played together.
+  @parameterized.named_parameters(
+    (
+      'shape',
+      {'own': lambda x: x[:, :1]},
+      'observation of agent, own: expected float32 of shape [3, 2, 1], given '
+      'float32 of shape [3, 1, 1]',
+      0,
+    ),
+    (
+      'not_a_number',
+      {'own': lambda x: np.full_like(x, np.nan)},
+      'observation of agent, own: expected finite numbers, given nan at '
+      '[0, 0, 0]',
+      0,
+    ),
+    (
+      'reward_shape',
+      {'reward': lambda x: x[:, 0]},
+      'reward of agent: expected float32 of shape [3, 2], given float32 of '
+      'shape [3]',
+      1,
+    ),
+    (
+      'progress',
+      {'progress': lambda x: np.full_like(x, 1.5)},
+      'progress: expected numbers from 0 to 1, given [1.5, 1.5, 1.5]',
+      1,
+    ),
+  )
+  def test_training_stops_at_the_first_step(self, faults, message, num_steps):
+    env = _Broken(**faults)
+    run, programs, cfg = _begin(env)
+    with self.assertRaises(base.WorldError) as caught:
+      loop.iterate(run, programs, cfg)
+    self.assertEqual(str(caught.exception), message)
+    # The other group's first step may be under way.
+    self.assertBetween(env.num_steps, num_steps, 2 * num_steps)
+
+  def test_a_sound_world_trains(self):
+    run, programs, cfg = _begin(_Broken())
+    loop.iterate(run, programs, cfg)
+    self.assertEqual(int(run.iteration), 1)
+
+
+if __name__ == '__main__':
+  tf.test.main()
