@@ -275,7 +275,10 @@ def main() -> int:
       catalog.TASKS.get(world.name).check(world)
   except (checkpoints.UnusableError, ValueError) as error:
     raise command_line.UsageError(str(error)) from error
-  found = [_judge(policy, world) for world in worlds]
+  try:
+    found = [_judge(policy, world) for world in worlds]
+  except base.WorldError as error:
+    return command_line.fail(f'env={trained.name}: {error}')
   if not command_line.JSON.value:
     _print(found)
   elif len(found) == 1:

@@ -20,6 +20,7 @@ from vacl_tf.launch import command_line
 from vacl_tf.launch import evaluate
 from vacl_tf.launch import provenance
 from vacl_tf.testing import commands
+from vacl_tf.testing import fakes
 from vacl_tf.testing import tiny
 from vacl_tf.training import checkpoints
 from vacl_tf.training import export
@@ -87,6 +88,24 @@ class BadInputTest(parameterized.TestCase):
     known.write_text(json.dumps(content))
     self._assert_refused(
       f'policy/policy.json: .*{message}', f'--saved_model={path}'
+    )
+
+  def test_a_world_that_is_broken(self):
+    path = _export(self.folder / 'policy')
+    make = environments.make
+    with mock.patch.object(
+      environments, 'make', lambda world: fakes.ElatedWorld(make(world))
+    ):
+      ended = commands.run(
+        lambda: command_line.run(evaluate.main),
+        f'--saved_model={path}',
+        '--num_tasks=4',
+      )
+    self.assertEqual((ended.code, ended.out), (command_line.FAILURE, ''))
+    self.assertEqual(
+      ended.err,
+      'error: env=speaker_listener: progress: expected numbers from 0 to 1, '
+      'given [1.5, 1.5]\n',
     )
 
   @parameterized.parameters('config', 'roles')

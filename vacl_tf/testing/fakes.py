@@ -243,6 +243,21 @@ class HostedWorld(base.HostWorld):
     return self.env.pictures(states)
 
 
+class ElatedWorld(HostedWorld):
+  """A world that is broken: it tells of more progress than there can be."""
+
+  def make_simulator(self, num_worlds: int) -> base.Simulator:
+    made = super().make_simulator(num_worlds)
+    step = made.step
+
+    def elated_step(actions: tuple[np.ndarray, ...]) -> base.Outcome:
+      progress = np.full([num_worlds], 1.5, np.float32)
+      return step(actions)._replace(progress=progress)
+
+    made.step = elated_step
+    return made
+
+
 def _check_width(name: str, tensor: tf.Tensor, width: int) -> None:
   if tensor.shape[-1] != width:
     raise ValueError(

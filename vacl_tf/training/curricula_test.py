@@ -106,6 +106,18 @@ class CurriculaTest(parameterized.TestCase, tf.test.TestCase):
       run = run_lib.Run(cfg, [env])
     return run, programs_lib.Programs(run, [env], cfg, use_xla=False), cfg
 
+  @parameterized.parameters(0, 4)
+  def test_a_batch_to_train_on_is_as_large_as_asked_for(self, size):
+    class Short(_OnHost):
+      def sample(self, num_tasks, seed):
+        (batch,) = super().sample(num_tasks, seed)
+        return (batch._replace(size=size),)
+
+    run, programs, cfg = self._begin(Short)
+    with self.assertRaisesRegex(ValueError, rf'multiples of 6 .* \[{size}\]$'):
+      loop.iterate(run, programs, cfg)
+    self.assertEqual(int(run.env_steps), 0)
+
   @parameterized.parameters(True, False)
   def test_on_the_host_a_ticket_may_be_any_object(self, is_hosted):
     env = fakes.LineWorld(_HORIZON)

@@ -33,6 +33,7 @@ def iterate(
     _probe(run, programs)
   batches = programs.sample(run.seed(stream.SAMPLE))
   in_play = [i for i, batch in enumerate(batches) if int(batch.size)]
+  _check_sizes(batches, programs.world_multiple)
 
   # Maximise L1: the policy, on the tasks of the present curriculum.
   run.learner.anneal(int(run.env_steps))
@@ -63,6 +64,16 @@ def iterate(
   )
   run.iteration.assign_add(1)
   return metrics
+
+
+def _check_sizes(batches: tuple[types.TaskBatch, ...], multiple: int) -> None:
+  """Raises ValueError for batches that can't be divided into minibatches."""
+  sizes = [int(batch.size) for batch in batches]
+  if not any(sizes) or any(size % multiple for size in sizes):
+    raise ValueError(
+      f'sample: expected sizes of batches that are multiples of {multiple} '
+      f'and not all 0, given {sizes}'
+    )
 
 
 def _collect(

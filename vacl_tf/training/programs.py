@@ -227,6 +227,7 @@ class Programs:
     sample, update: of the curriculum.
     probe, note_probe: of the curriculum, if it can probe.
     learn: of the learner.
+    world_multiple: what sizes of batches to train on are multiples of.
   """
 
   def __init__(
@@ -247,6 +248,7 @@ class Programs:
     world_multiple = cfg.training.num_tasks
     if len(envs) > 1:
       world_multiple //= config.NUM_PARTS
+    self.world_multiple = world_multiple
     chooser = run.curriculum
     prepared = compiled if chooser.is_compiled else _on_host
     self.sample = prepared(
