@@ -1,6 +1,6 @@
 # make train   trains VACL on Simple-Spread with 4 agents and films the policy
 # make test    runs the tests, with Bazel where it is to be had
-# make test-slow  runs the tests that are too slow for it, about an hour
+# make test-slow  runs every task with every agent and every curriculum
 # make lint    checks the style
 # make clean   removes the environment that the others make
 

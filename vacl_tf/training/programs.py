@@ -169,11 +169,7 @@ class HostPrograms(CountPrograms):
       lambda seed: env.task_space.sample_target(num_tests, seed)
     )
 
-    def greedy(observations: Any, memory: types.Memory) -> tuple:
-      distributions, memory = agent.act(observations, memory)
-      return tuple(x.mode() for x in distributions), memory
-
-    self._greedy = compiled(greedy)
+    self._greedy = compiled(rollout.greedy(agent))
     self._num_rows = 0  # Of the batch that was collected last.
 
   def collect(
@@ -209,7 +205,8 @@ class HostPrograms(CountPrograms):
     if memory is None:
       rows, *_ = observations[0].own.shape
       memory = self._agent.initial_memory(rows, rollout.num_agents(self.env))
-    actions, memory = self._greedy(observations, memory)
+    unused_seed = tf.zeros([2], tf.int32)
+    actions, memory = self._greedy(observations, memory, unused_seed)
     return tuple(action.numpy() for action in actions), memory
 
   def _final_task(self) -> tf.Tensor:
@@ -250,20 +247,18 @@ class Programs:
       world_multiple //= config.NUM_PARTS
     self.world_multiple = world_multiple
     chooser = run.curriculum
-    prepared = compiled if chooser.is_compiled else _on_host
-    self.sample = prepared(
+    drawn, told = _on_host, lambda function: function
+    if chooser.is_compiled:
+      drawn = told = compiled
+    self.sample = drawn(
       lambda seed: chooser.sample(cfg.training.num_tasks, seed)
     )
     if chooser.can_probe:
-      self.probe = prepared(
+      self.probe = drawn(
         lambda seed: chooser.probe(cfg.training.num_tasks, seed)
       )
-      self.note_probe = chooser.note_probe
-      if chooser.is_compiled:
-        self.note_probe = compiled(chooser.note_probe)
-    self.update = chooser.update
-    if chooser.is_compiled:
-      self.update = compiled(chooser.update)
+      self.note_probe = told(chooser.note_probe)
+    self.update = told(chooser.update)
     self.counts = [
       (GraphPrograms if env.is_in_graph else HostPrograms)(
         run.agent, env, cfg, world_multiple, chooser.feedback, compiled
