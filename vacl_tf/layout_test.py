@@ -44,6 +44,10 @@ _MAY_IMPORT = {
   'curriculum': ('builtin', 'environments.base', 'environments.task_space'),
   'environments': ('builtin',),
   'environments.hide_and_seek': _OF_WORLDS,
+  'environments.hide_and_seek.rendering': (
+    *_OF_WORLDS,
+    'environments.hide_and_seek',
+  ),
   'environments.particle': _OF_WORLDS,
   'networks': (),
   'learning': ('agents',),
@@ -80,6 +84,7 @@ _TESTS_MAY_IMPORT = {
   '': ('environments', 'presets', 'statistics', 'studies', 'testing'),
   'environments': ('presets',),
   'environments.hide_and_seek': ('environments',),
+  'environments.hide_and_seek.rendering': ('environments',),
   'testing': ('curriculum', 'presets', 'training'),
   'training': ('presets',),
 }

@@ -12,10 +12,10 @@ from absl.testing import parameterized
 
 from vacl_tf.environments import hide_and_seek
 from vacl_tf.environments.hide_and_seek import environment
-from vacl_tf.environments.hide_and_seek import film
 from vacl_tf.environments.hide_and_seek import lock_and_return
 from vacl_tf.environments.hide_and_seek import ramp_use
 from vacl_tf.environments.hide_and_seek import speed
+from vacl_tf.environments.hide_and_seek.rendering import film
 
 _WITHOUT_TENSORFLOW = f"""
 import sys

@@ -14,10 +14,10 @@ from vacl_tf import types
 from vacl_tf.environments import base
 from vacl_tf.environments.hide_and_seek import egocentric
 from vacl_tf.environments.hide_and_seek import environment
-from vacl_tf.environments.hide_and_seek import film
 from vacl_tf.environments.hide_and_seek import grid_task_space
 from vacl_tf.environments.hide_and_seek import mechanics
 from vacl_tf.environments.hide_and_seek import task as task_lib
+from vacl_tf.environments.hide_and_seek.rendering import film
 
 
 class HideAndSeek(base.HostWorld):

@@ -37,9 +37,9 @@ import numpy as np
 from absl import logging
 
 from vacl_tf.environments import rendering
-from vacl_tf.environments.hide_and_seek import drawing
-from vacl_tf.environments.hide_and_seek import studio
 from vacl_tf.environments.hide_and_seek import task as task_lib
+from vacl_tf.environments.hide_and_seek.rendering import drawing
+from vacl_tf.environments.hide_and_seek.rendering import studio
 
 DRAWING = 'drawing'  # The renderer of last resort.
 # What works without a screen; elsewhere, whatever MuJoCo takes by itself.

@@ -12,8 +12,8 @@ import numpy as np
 from vacl_tf.environments import shapes
 from vacl_tf.environments.hide_and_seek import entities
 from vacl_tf.environments.hide_and_seek import mechanics
-from vacl_tf.environments.hide_and_seek import palette
 from vacl_tf.environments.hide_and_seek import task as task_lib
+from vacl_tf.environments.hide_and_seek.rendering import palette
 
 _SHADE = 0.55  # Of a colour that is to stand out from itself.
 _SIGHT_HALF_WIDTH = 0.02  # Metres.

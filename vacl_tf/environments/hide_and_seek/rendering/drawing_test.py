@@ -10,9 +10,9 @@ from absl.testing import parameterized
 
 from vacl_tf.environments import hide_and_seek
 from vacl_tf.environments import rendering
-from vacl_tf.environments.hide_and_seek import drawing
 from vacl_tf.environments.hide_and_seek import environment
-from vacl_tf.environments.hide_and_seek import palette
+from vacl_tf.environments.hide_and_seek.rendering import drawing
+from vacl_tf.environments.hide_and_seek.rendering import palette
 
 _WIDTH = 600
 

@@ -14,9 +14,9 @@ from absl.testing import parameterized
 
 from vacl_tf.environments import hide_and_seek
 from vacl_tf.environments import rendering
-from vacl_tf.environments.hide_and_seek import drawing
 from vacl_tf.environments.hide_and_seek import environment
-from vacl_tf.environments.hide_and_seek import film
+from vacl_tf.environments.hide_and_seek.rendering import drawing
+from vacl_tf.environments.hide_and_seek.rendering import film
 
 _WIDTH = 320
 _PROGRAM = f"""

@@ -18,8 +18,8 @@ import numpy as np
 
 from vacl_tf.environments.hide_and_seek import arena
 from vacl_tf.environments.hide_and_seek import entities
-from vacl_tf.environments.hide_and_seek import palette
 from vacl_tf.environments.hide_and_seek import task as task_lib
+from vacl_tf.environments.hide_and_seek.rendering import palette
 
 _ELEVATION = -72.0  # Degrees; -90 looks straight down.
 _FIELD_OF_VIEW = 20.0  # Degrees; narrow, so that far things are not small.
