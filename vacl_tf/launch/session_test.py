@@ -105,7 +105,7 @@ class SessionTest(absltest.TestCase):
     coverage = found['coverage']
     self.assertLessEqual(coverage['low'], coverage['mean'])
     with Image.open(gif) as image:
-      self.assertEqual(image.n_frames, 10)
+      self.assertEqual(image.n_frames, 11)
     for flags, message in (
       (['--run_dir=nowhere'], 'nowhere'),
       ([f'--saved_model={path}'], 'saved_model folder'),

@@ -63,22 +63,25 @@ class ExportedPlayer:
     return play().numpy()
 
   def film(self, num_tasks: int, seed: types.Seed) -> list[list[base.Picture]]:
-    """Returns pictures of fresh tasks: a list of B for each step."""
+    """Returns pictures of fresh tasks: T + 1 lists of B pictures.
+
+    They show the initial state and the state after each step.
+    """
     env = self._env
     if env.is_in_graph:
       draw, run = randomness.split(seed, 2)
       phi = env.task_space.sample_target(num_tasks, draw)
       memory = self._first_memory(num_tasks)
+      first = env.place(phi, run)  # As `rollout.play` does.
       states, _ = tf.function(
         lambda: rollout.play(self._choose, env, phi, run, memory),
         autograph=False,
       )()
-      return env.pictures(
-        [
-          tf.nest.map_structure(lambda x, t=t: x[t], states)
-          for t in range(env.horizon)
-        ]
-      )
+      later = [
+        tf.nest.map_structure(lambda x, t=t: x[t], states)
+        for t in range(env.horizon)
+      ]
+      return env.pictures([first, *later])
     groups: dict[int, list[Any]] = {}
     self._play_on_host(
       num_tasks,

@@ -191,9 +191,16 @@ class FilmTest(parameterized.TestCase, tf.test.TestCase):
     ]
     progress = _player(kind, is_greedy).progress(_TASKS, _SEED)
     self.assertAllEqual(np.concatenate(scored, 1), progress)
-    # Worlds outside the graph are shown before the first step, too.
-    self.assertLen(film, _STEPS + (kind == 'on_host'))
+    self.assertLen(film, _STEPS + 1)
     self.assertNotAllEqual(film[0], film[-1])
+
+  @parameterized.parameters(*_KINDS)
+  def test_it_begins_with_the_initial_state(self, kind):
+    _, drawn = _film(kind, is_greedy=True)
+    first = [_world('in_graph').read_task(states[0]) for states in drawn]
+    draw = randomness.split(_SEED, 2 if kind == 'in_graph' else 3)[0]
+    phi = _world(kind).task_space.sample_target(_TASKS, draw)
+    self.assertAllClose(np.concatenate(first), phi)
 
   @parameterized.parameters(*_KINDS)
   def test_tasks_are_those_to_be_solved(self, kind):

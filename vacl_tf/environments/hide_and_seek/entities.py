@@ -151,9 +151,11 @@ def _add_body(
 ) -> mujoco.MjsBody:
   """Returns a new body with the four joints and no geometry.
 
-  Each joint's inertia is larger by a substep times its damping. Free motion is
-  what MuJoCo makes of damping otherwise, implicitly and after constraints are
-  solved; but so the solver knows of it, and a turning agent keeps its grip.
+  Each joint has an armature of substep times damping. Without contact, motion
+  is the same as with MuJoCo's implicit damping, which is off. But the implicit
+  damping comes after constraints are solved; this one the solver accounts for,
+  so a turning agent keeps its grip. With contact, motion differs: see
+  docs/reproduction.md.
   """
   body = spec.worldbody.add_body(name=name, pos=[half_size] * 3)
   for joint in range(NUM_JOINTS):

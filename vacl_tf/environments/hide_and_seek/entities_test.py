@@ -70,6 +70,13 @@ class _World:
     return 'floor' if body == 0 else self.kinds[int(name.strip('entiy'))]
 
 
+def _with_usual_damping(spec):
+  """Damps as MuJoCo does by default, implicitly and after constraints."""
+  spec.option.disableflags ^= mujoco.mjtDisableBit.mjDSBL_EULERDAMP
+  for joint in spec.joints:
+    joint.armature = 0.0
+
+
 class ModelTest(parameterized.TestCase):
   @parameterized.parameters(_LOCK_AND_RETURN, _RAMP_USE)
   def test_joints_are_x_y_z_and_yaw_of_one_entity_after_the_other(
@@ -112,12 +119,7 @@ class ModelTest(parameterized.TestCase):
     np.testing.assert_allclose(damping, want)
 
   def test_free_motion_is_that_of_implicit_damping(self):
-    def as_usual(spec):
-      spec.option.disableflags ^= mujoco.mjtDisableBit.mjDSBL_EULERDAMP
-      for joint in spec.joints:
-        joint.armature = 0.0
-
-    ours, usual = _World(*_RAMP_USE), _World(*_RAMP_USE, as_usual)
+    ours, usual = _World(*_RAMP_USE), _World(*_RAMP_USE, _with_usual_damping)
     for world in (ours, usual):
       world.model.opt.gravity[:] = 0.0
       world.position[:, 2] = 2.0  # Far above the floor and the walls.
@@ -216,6 +218,19 @@ class MotionTest(parameterized.TestCase):
     turn = np.diff(world.play(10)[:, 0, _YAW])
     self.assertAlmostEqual(turn[0], 0.667, delta=0.002)
     self.assertAlmostEqual(world.velocity[0, _YAW], 9.0, delta=0.01)
+
+  @parameterized.parameters(
+    (lambda spec: None, 0.98), (_with_usual_damping, 1.72)
+  )
+  def test_friction_of_a_wall_brakes_more_than_with_usual_damping(
+    self, change, distance
+  ):
+    """The friction turns the agent; its solver knows how hard that is."""
+    world = _World(*_LOCK_AND_RETURN, change)
+    world.position[0, :2] = 12.0 - 0.15 - 0.3 - 0.05, 4.0
+    world.control[0, :2] = 0.9
+    path = world.play(20)[:, 0, _Y]
+    self.assertAlmostEqual(path[-1] - path[0], distance, delta=0.02)
 
   def test_box_slides_and_stops(self):
     world = _World(*_LOCK_AND_RETURN)

@@ -58,8 +58,10 @@ class RampUse(task.Task):
         cost of each other one. Paper: 1; released code: 0.1.
       has_box: whether there is a box in the room, which may hide the hider.
       reach: distance within which an object can be grabbed or locked, in
-        metres. At 0.0625, which the published numbers are likely from, nothing
-        can be reached from the floor.
+        metres. It was 0.0625 in an older version of the released code, which
+        the published numbers are likely from. From the floor an agent then
+        reaches the ramp at its slope, where its centre comes within 0.0621, and
+        nothing else: elsewhere its radius of 0.15 keeps it away.
 
     Raises:
       ValueError: one of the numbers is not above 0.

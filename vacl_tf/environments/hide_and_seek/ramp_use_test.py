@@ -10,6 +10,7 @@ from absl.testing import absltest
 from absl.testing import parameterized
 
 from vacl_tf.environments.hide_and_seek import arena
+from vacl_tf.environments.hide_and_seek import entities
 from vacl_tf.environments.hide_and_seek import environment
 from vacl_tf.environments.hide_and_seek import mechanics
 from vacl_tf.environments.hide_and_seek import ramp_use
@@ -319,15 +320,50 @@ class VariantTest(parameterized.TestCase):
       _step(worlds, (9, 0, 8, 1, 1))
     self.assertSameElements(['hiders', 'ramps'], worlds.observe().entities)
 
-  def test_with_the_short_reach_nothing_is_reached_from_the_floor(self):
-    for reach, is_reached in ((0.25, True), (0.0625, False)):
-      worlds, position = _worlds(1, reach=reach)
-      position[0, :, :2] = _on_cells((26, 12), (17, 5), (20, 1), (3, 3))
-      position[0, _SEEKER, :2] = position[0, _RAMP, :2] + [0.1, 0.501]
-      _step(worlds, (_STILL, _STILL, _STILL, 1, 1))
+  @parameterized.parameters(
+    # Where the seeker stands, seen from the ramp; the slope faces +y.
+    (0, 1, True),
+    (0, -1, False),
+    (1, 0, False),
+    (-1, 0, False),
+  )
+  def test_with_the_short_reach_the_ramp_is_held_at_its_slope_only(
+    self, x, y, is_slope
+  ):
+    side = np.array([x, y])
+    for reach, is_reached in ((0.25, True), (0.0625, is_slope)):
+      worlds, position = _worlds(8, reach=reach)
+      position[:, :, :2] = _on_cells((26, 12), (17, 5), (20, 1), (7, 7))
+      gap = np.linspace(0.01, 0.2, 8)[:, None]
+      centre = position[:, _RAMP, :2] + 0.25 + (0.25 + 0.15 + gap) * side
+      position[:, _SEEKER, :2] = centre - 0.15
+      position[:, _SEEKER, 3] = math.atan2(-x, y)  # Looks at the ramp.
+      # With 36 N towards the ramp, which does not climb it.
+      action = (_STILL - 2 * x, _STILL - 2 * y, _STILL, 1, 1)
+      for _ in range(8):
+        _step(worlds, action)
       state = worlds.state
-      self.assertEqual(state.is_locked[0, 1], is_reached)
-      self.assertEqual(state.held[0, _SEEKER], 1 if is_reached else -1)
+      self.assertLess(state.position[:, _SEEKER, 2].max(), 0.03)
+      np.testing.assert_array_equal(state.is_locked[:, 1], is_reached)
+      held = 1 if is_reached else mechanics.NOTHING
+      np.testing.assert_array_equal(state.held[:, _SEEKER], held)
+
+  def test_an_agent_that_touches_the_slope_is_within_the_short_reach(self):
+    worlds, position = _worlds(2, reach=0.0625)
+    position[:, :, :2] = _on_cells((26, 12), (17, 5), (20, 1), (7, 7))
+    # From its centre to the foot of a slope of 45 degrees.
+    touching = (2**0.5 - 1.0) * entities.AGENT_RADIUS
+    self.assertAlmostEqual(touching, 0.0621, places=4)
+    for world, distance in enumerate((touching, 0.0635)):
+      offset = [0.25, 0.5 + distance]
+      centre = position[world, _RAMP, :2] + offset
+      position[world, _SEEKER, :2] = centre - entities.AGENT_RADIUS
+    _step(worlds, (_STILL, _STILL, _STILL, 1, 1))
+    state = worlds.state
+    np.testing.assert_array_equal(state.is_locked[:, 1], [True, False])
+    np.testing.assert_array_equal(
+      state.held[:, _SEEKER], [1, mechanics.NOTHING]
+    )
 
   @parameterized.parameters('reward_scale', 'reach')
   def test_numbers_must_be_above_zero(self, name):
