@@ -76,6 +76,7 @@ _MODULE_MAY_IMPORT = {
   'builtin': ('agents', 'curriculum', 'environments'),
   # For types alone.
   'catalog': ('agents.base', 'curriculum.base', 'environments.task_spec'),
+  'testing.conformance': ('environments',),
   'testing.golden': ('presets', 'environments', 'training'),
   'testing.products': ('agents', 'presets', 'environments', 'training'),
 }
@@ -105,6 +106,7 @@ _MAY_NAME_TASKS = (
   'environments.particle',
   'studies',
   'testing.fake_trainer',
+  'testing.oracle_release',
 )
 _MAY_HAVE_FLAGS = ('launch',)
 _IMPORTED_LATE = ('PIL', 'matplotlib')  # Slow, and few runs need them.
