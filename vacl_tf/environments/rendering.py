@@ -20,14 +20,14 @@ Frame = np.ndarray
 
 _NO_FRAMES = 'frames is empty; allowed: one frame or more'
 _SUFFIXES = ('.gif', '.mp4')
-_SUPERSAMPLING = 4  # Drawn so much larger, then averaged: smooth edges.
-_CAPTION_SHARE = 0.09  # Height of the caption line, of the picture's width.
-_FONT_SHARE = 0.6  # Of the caption line.
-_RING_SHARE = 1 / 160  # Thickness of rings, of the width.
-_GAP_SHARE = 0.05  # About tiles, of the width.
-_TINT = 0.18  # How much of its colour fills a ring.
+_SUPERSAMPLING = 4  # Anti-aliasing: drawn so much larger, then averaged.
+_CAPTION_SHARE = 0.09  # Height of the caption line / picture width.
+_FONT_SHARE = 0.6  # Font size / height of the caption line.
+_RING_SHARE = 1 / 160  # Thickness of rings / picture width.
+_GAP_SHARE = 0.05  # Gap around tiles / width of a tile.
+_TINT = 0.18  # Opacity of the fill of rings.
 _GIF_COLOURS = 64
-_PALETTE_FRAMES = 16  # Frames that a gif's palette is made from.
+_PALETTE_FRAMES = 16  # Frames from which a GIF's palette is computed.
 BACKGROUND = (250, 250, 248)
 _GRID = (234, 234, 230)  # Lines one metre apart.
 _BORDER = (190, 190, 186)
@@ -39,8 +39,8 @@ def render(scene: shapes.Scene, width: int = 240) -> Frame:
   """Returns a picture of one world with its caption below.
 
   Args:
-    scene: what to draw; x grows to the right, y upwards. From below: slabs,
-      rings, polygons, filled discs, each in the order given.
+    scene: what to draw; x grows to the right, y upwards. Drawn in this order,
+      later ones on top: slabs, rings, polygons, filled discs.
     width: of the picture in pixels; the caption adds 9 % to its height.
   """
   from PIL import Image
@@ -63,7 +63,7 @@ def render(scene: shapes.Scene, width: int = 240) -> Frame:
 
 
 def with_caption(picture: Frame, text: str) -> Frame:
-  """Returns a picture with a line of text in the middle of a strip below."""
+  """Returns a picture with a strip below that has a centred line of text."""
   from PIL import Image
   from PIL import ImageDraw
   from PIL import ImageFont
@@ -78,11 +78,11 @@ def with_caption(picture: Frame, text: str) -> Frame:
 
 
 def tile(frames: Sequence[Frame], num_columns: int | None = None) -> Frame:
-  """Returns equal frames laid out in rows, with gaps about them.
+  """Returns frames laid out in rows, with gaps around them.
 
   Args:
-    frames: of one size; a last row that is not full ends in background.
-    num_columns: frames in a row; as square as possible if None.
+    frames: of one size; an incomplete last row is filled with background.
+    num_columns: frames in a row; if None, as square as possible.
   """
   if not len(frames):
     raise ValueError(_NO_FRAMES)
@@ -115,14 +115,14 @@ def write_video(
 ) -> pathlib.Path:
   """Writes frames of one size to a .gif or .mp4 file.
 
-  An .mp4 needs the package imageio-ffmpeg; where that is missing, a .gif is
-  written beside it instead, and a warning says so.
+  An .mp4 needs the package imageio-ffmpeg. Without it a .gif of the same name
+  is written instead, and a warning says so.
 
   Args:
     frames: RGB frames.
-    path: where to; its folder is made if needed.
-    frames_per_second: speed of play. A gif rounds it to hundredths of a
-      second a frame, and shows equal neighbours as one long frame.
+    path: the file; its folder is created if needed.
+    frames_per_second: playback speed. In a GIF the duration of a frame is a
+      multiple of 0.01 s, and identical successive frames are merged.
 
   Returns:
     The path that was written.
@@ -150,7 +150,7 @@ def write_video(
 
 
 def _draw_grid(picture: Image.Image, half_width: float) -> None:
-  """Draws lines one metre apart, for a sense of scale, and a border."""
+  """Draws grid lines one metre apart, to show the scale, and a border."""
   from PIL import ImageDraw
 
   draw = ImageDraw.Draw(picture)
@@ -178,7 +178,7 @@ def _draw_slab(
 def _draw_disc(
   picture: Image.Image, disc: shapes.Disc, half_width: float
 ) -> None:
-  """Draws a filled disc, or a ring tinted within."""
+  """Draws a filled disc, or a ring with a tinted interior."""
   from PIL import ImageDraw
 
   scale = picture.width / (2 * half_width)  # Pixels a metre.
@@ -209,7 +209,7 @@ def _draw_polygon(
 def _mix(
   colour: tuple[int, int, int], ground: tuple[int, int, int], share: float
 ) -> tuple[int, ...]:
-  """Returns `share` of a colour over a ground."""
+  """Returns a colour blended over a ground with opacity `share`."""
   return tuple(
     round(share * a + (1.0 - share) * b)
     for a, b in zip(colour, ground, strict=True)
@@ -219,7 +219,7 @@ def _mix(
 def _write_gif(
   frames: Sequence[Frame], path: pathlib.Path, frames_per_second: float
 ) -> None:
-  """Writes a gif with one palette for all frames, which keeps it small."""
+  """Writes a GIF with one palette for all frames, to keep it small."""
   from PIL import Image
 
   chosen = np.linspace(0, len(frames) - 1, _PALETTE_FRAMES).round().astype(int)
@@ -242,13 +242,14 @@ def _write_gif(
 def _write_mp4(
   frames: Sequence[Frame], path: pathlib.Path, frames_per_second: float
 ) -> bool:
-  """Writes an mp4 and returns True, or False where that is not possible."""
+  """Writes an MP4; returns False if imageio-ffmpeg is missing."""
   try:
     import imageio_ffmpeg
   except ImportError:
     return False
   height, width, _ = frames[0].shape
-  padding = [(0, height % 2), (0, width % 2), (0, 0)]  # The codec wants even.
+  # The codec needs even sizes.
+  padding = [(0, height % 2), (0, width % 2), (0, 0)]
   writer = imageio_ffmpeg.write_frames(
     str(path),
     (width + width % 2, height + height % 2),

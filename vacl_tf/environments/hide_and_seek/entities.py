@@ -1,11 +1,10 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Agents, boxes and ramps, and the models made of them.
+"""Bodies of agents, boxes and ramps, and MuJoCo models made of them.
 
-Every entity slides along x, y and z and turns about z, in this order of its
-four joints. Joint positions (x, y, z) are those of the lower left corner of
-the square that it stands on; its body's origin is `half_size` further in all
-three directions.
+Every entity has four joints in this order: slides along x, y and z, and a hinge
+about z. The positions of the slides are those of the lower left corner of its
+square footprint. The origin of its body is `half_size` further along each axis.
 """
 
 from typing import NamedTuple
@@ -16,35 +15,37 @@ import numpy as np
 from vacl_tf.environments.hide_and_seek import arena
 
 NUM_JOINTS = 4  # Of an entity.
-MOTORS = (0, 1, 3)  # The joints that an agent moves by itself: x, y, yaw.
+MOTORS = (0, 1, 3)  # Actuated joints of an agent: x, y, yaw.
 _GEAR = 100.0  # Newtons, or newton metres, of a control of 1.
 
 AGENT_RADIUS = 0.15
 BOX_HALF_SIZE = 0.25
 RAMP_HALF_SIZE = 0.25
-# Of the ramp, from the middle of the cube about it.
+# Of the ramp, relative to the centre of its bounding cube.
 RAMP_CENTRE_OF_MASS = (0.0, -RAMP_HALF_SIZE / 3, -RAMP_HALF_SIZE / 3)
 
 _AGENT_FRICTION = 0.01
 _BOX_FRICTION = 0.2
 _RAMP_FRICTION = 0.01
-# By joint; N s/m and N m s.
+# By joint, in N s/m and N m s.
 _AGENT_DAMPING = (10.0, 10.0, 1.0, 10.0)
 _BOX_DAMPING = (0.01,) * 4
 _RAMP_DAMPING = (0.1,) * 4
 _ARM_RADIUS = 0.05
 _ARMS = ((-0.13, -0.075, -0.05), (0.13, -0.075, -0.05))
-_MASS = 1.0  # Of each entity, kg. Arms have none.
+_MASS = 1.0  # Of each entity, kg. Arms are massless.
 _RAMP_MESH = 'wedge'
-# Seconds and damping ratio; MuJoCo takes no time below two substeps. With its
-# usual 0.02 s what is held slips by up to 5 mm where an agent turns.
+# solref of welds: time constant in seconds and damping ratio. MuJoCo's minimum
+# is two substeps; with its default of 0.02 s a held object slips by up to 5 mm
+# when its agent turns.
 _GRIP = (2 * arena.SUBSTEP, 1.0)
 
 
 class Cast(NamedTuple):
-  """How many of each kind there are; in this order they are numbered.
+  """Numbers of entities of each kind.
 
-  Entities are agents, then objects; objects are boxes, then ramps.
+  Entities are numbered in this order: agents, boxes, ramps. Boxes and ramps are
+  objects.
   """
 
   num_agents: int
@@ -53,21 +54,21 @@ class Cast(NamedTuple):
 
   @property
   def num_objects(self) -> int:
-    """What can be grabbed and locked (m)."""
+    """Boxes and ramps, which can be grabbed and locked (m)."""
     return self.num_boxes + self.num_ramps
 
   @property
   def num_entities(self) -> int:
-    """All that moves (E)."""
+    """Agents and objects (E)."""
     return self.num_agents + self.num_objects
 
   def half_sizes(self) -> np.ndarray:
-    """Returns [E]: from the corner to the body's origin, along each axis."""
+    """Returns [E]: distance from corner to body origin along each axis."""
     sizes = (AGENT_RADIUS, BOX_HALF_SIZE, RAMP_HALF_SIZE)
     return np.repeat(sizes, self)
 
   def aims(self) -> np.ndarray:
-    """Returns [E, 3]: what a look aims at, in the body's frame."""
+    """Returns [E, 3]: targets of line-of-sight rays, in body frames."""
     points = np.zeros([3, 3])
     points[2] = RAMP_CENTRE_OF_MASS
     return np.repeat(points, self, axis=0)
@@ -79,15 +80,15 @@ def entity_name(index: int) -> str:
 
 
 def compile_model(place: arena.Arena, cast: Cast) -> mujoco.MjModel:
-  """Returns the model of a world, with everybody in the corner of the floor."""
+  """Returns the model of a world, with all entities at the floor's corner."""
   return describe(place, cast).compile()
 
 
 def describe(place: arena.Arena, cast: Cast) -> mujoco.MjSpec:
-  """Returns the description of that model.
+  """Returns the specification of that model.
 
-  For each agent and object, agent by agent, it has a weld that is off; nothing
-  else can be switched.
+  Its equality constraints are inactive welds, one for each agent and object,
+  ordered by agent.
   """
   spec = place.empty_world()
   adders = (_add_agent, _add_box, _add_ramp)

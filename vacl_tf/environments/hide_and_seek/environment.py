@@ -1,11 +1,11 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Many worlds of one task, stepped together on MuJoCo's own threads.
+"""A batch of worlds of one task, stepped by MuJoCo's thread pool.
 
 An environment step is one call to `mujoco.batch.Batch` for the physics of all
-worlds, and a few array operations for the rules. Rays are cast only where a
-rule depends on sight. Worlds are placed by writing their state; models are not
-recompiled.
+worlds and a few array operations for the rules. Rays are cast only where a rule
+depends on visibility. To place a world, its state is written; the model is not
+compiled again.
 """
 
 import os
@@ -21,22 +21,22 @@ from vacl_tf.environments.hide_and_seek import entities
 from vacl_tf.environments.hide_and_seek import mechanics
 from vacl_tf.environments.hide_and_seek import task as task_lib
 
-JITTER = 0.1  # Metres; the most that is added to a cell's corner, in x and y.
-_EPSILON = 1e-6  # Cells, so that a corner without jitter is in its own cell.
-_LARGEST = 1e3  # Beyond it, or NaN, positions and velocities have diverged.
-_STREAMS_PER_STEP = 2  # Of random numbers: for starts and for lockers.
+JITTER = 0.1  # Metres; largest random offset from a cell's corner, x and y.
+_EPSILON = 1e-6  # Cells; keeps rounding from moving a corner one cell down.
+_LARGEST = 1e3  # Positions and velocities beyond it, or NaN, have diverged.
+_STREAMS_PER_STEP = 2  # Random streams: one for starts, one for lockers.
 
 
 class HideAndSeekWorlds:
   """B worlds that begin and end together.
 
   Attributes:
-    task: what is played.
-    num_worlds: how many (B).
-    physics: MuJoCo's simulations, to be looked at (`get_data` and `get_model`
-      give what its renderer wants).
-    num_unstable: how many simulations have diverged so far. A diverged world is
-      placed again from its task vector and goes on from there.
+    task: the task.
+    num_worlds: number of worlds (B).
+    physics: MuJoCo's simulations; `get_data` and `get_model` return what its
+      renderer needs.
+    num_unstable: number of simulations that have diverged so far. A diverged
+      world is reset to the start of its task, and the episode continues.
   """
 
   def __init__(
@@ -45,10 +45,10 @@ class HideAndSeekWorlds:
     """Makes empty worlds; `place` begins episodes.
 
     Args:
-      task: what is played.
-      num_worlds: how many (B).
-      threads: of the physics, the calling one included; 0 for one per CPU
-        that this process may use. Results do not depend on it.
+      task: the task.
+      num_worlds: number of worlds (B).
+      threads: threads for the physics, including the calling one; 0 for one
+        per CPU available to this process. Results do not depend on it.
 
     Raises:
       ValueError: one of the numbers is too small.
@@ -66,12 +66,12 @@ class HideAndSeekWorlds:
     model = entities.compile_model(task.arena, cast)
     names = map(entities.entity_name, range(cast.num_entities))
     self._bodies = np.array([model.body(name).id for name in names])
-    # Motors keep an entity awake, which those of who never acts need not.
+    # By default bodies with motors never sleep. Agents that never act may.
     idle = np.delete(self._bodies[: cast.num_agents], task.actors)
     asleep = mujoco.mjtSleepPolicy.mjSLEEP_ALLOWED
     model.tree_sleep_policy[model.body_treeid[idle]] = asleep
-    # More threads than CPUs are many times slower: waiting, they stay busy. Who
-    # is asleep is not part of the state; so each world has data of its own.
+    # With more threads than CPUs steps are many times slower, as waiting
+    # threads spin. Each world has its own MjData: sleep is no part of the state.
     self.physics = batch.Batch(
       model, num_worlds, threads or _num_cpus(), persistent=True
     )
@@ -80,7 +80,7 @@ class HideAndSeekWorlds:
     self._half_sizes = cast.half_sizes()
     self._aims = cast.aims()
     self._teams = np.array(task.teams)
-    # The last one stands for a ray that hits nothing, geometry -1.
+    # The last element is for geom -1: the ray hits nothing.
     self._body_of_geom = np.append(model.geom_bodyid, -1)
     hands = [cast.num_agents, cast.num_objects]
     agents, things = np.indices(hands).reshape(2, -1)
@@ -90,7 +90,7 @@ class HideAndSeekWorlds:
 
   @property
   def state(self) -> task_lib.State:
-    """The present state, in arrays of its own."""
+    """A copy of the current state."""
     *arrays, step = self._state()
     return task_lib.State(*(x.copy() for x in arrays), step)
 
@@ -100,9 +100,9 @@ class HideAndSeekWorlds:
     """Begins an episode in every world.
 
     Args:
-      phi: [B, D] tasks in cells; numbers that are not whole are rounded.
-      seed: one or several integers. With the first rows of phi and the seed,
-        the first worlds are determined, however many others there are.
+      phi: [B, D] tasks in cells; fractions are rounded.
+      seed: one or several integers. A world depends on the seed, its index and
+        its own row of phi, not on the number of worlds.
 
     Raises:
       ValueError: a task is not legal.
@@ -121,7 +121,7 @@ class HideAndSeekWorlds:
     self._look()
 
   def read_task(self) -> np.ndarray:
-    """Returns the phi [B, D], in whole cells, that would place worlds so."""
+    """Returns the phi [B, D], in whole cells, of the current positions."""
     cells = np.floor(self._position[..., :2] / arena.CELL + _EPSILON)
     return self.task.read_task(cells).astype(np.float32)
 
@@ -133,10 +133,10 @@ class HideAndSeekWorlds:
         torque, whether to lock and whether to pull; see `mechanics.HEADS`.
 
     Returns:
-      Reward, progress and success in the state that this leads to.
+      Reward, progress and success in the resulting state.
 
     Raises:
-      ValueError: there are no tasks yet, or the actions are not of that kind.
+      ValueError: there are no tasks yet, or the actions are not valid.
     """
     if self._phi is None:
       raise ValueError('step before place; give the worlds their tasks first')
@@ -155,7 +155,7 @@ class HideAndSeekWorlds:
     return self.task.observe(self._state())
 
   def _clear(self) -> None:
-    """Makes worlds without tasks."""
+    """Initialises the state of the rules, without tasks."""
     task, cast, num_worlds = self.task, self.task.cast, self.num_worlds
     self._phi = None  # Until there are tasks.
     self._keys = counter_rng.keys(0, num_worlds)
@@ -167,7 +167,7 @@ class HideAndSeekWorlds:
     self._is_seen = np.zeros([num_worlds, len(task.looks)], bool)
 
   def _state(self) -> task_lib.State:
-    """Returns the present state as views, which later steps change."""
+    """Returns the current state as views, which later steps change."""
     return task_lib.State(
       position=self._position,
       velocity=self._velocity,
@@ -180,7 +180,7 @@ class HideAndSeekWorlds:
     )
 
   def _attach(self) -> None:
-    """Binds views of the simulations; writing to them takes effect."""
+    """Binds arrays that are views of the simulations and their models."""
     cast, num_worlds = self.task.cast, self.num_worlds
     shape = [num_worlds, cast.num_entities, entities.NUM_JOINTS]
     welds = [num_worlds, cast.num_agents, cast.num_objects]
@@ -188,7 +188,7 @@ class HideAndSeekWorlds:
     self._velocity = self.physics.bind('qvel').reshape(shape)
     self._control = self.physics.bind('ctrl')
     self._is_welded = self.physics.bind('eq_active').reshape(welds)
-    # These belong to the model, of which each world now has its own.
+    # Fields of the model; `expand` gives each world its own copy.
     self._weld = self.physics.expand('eq_data').reshape([*welds, -1])
     is_limited = self.physics.expand('jnt_limited').reshape(shape)
     limits = self.physics.expand('jnt_range').reshape([*shape, 2])
@@ -196,7 +196,7 @@ class HideAndSeekWorlds:
     self._limits = limits[:, cast.num_agents :]
 
   def _put(self, rows: np.ndarray) -> None:
-    """Places some worlds at their tasks, everything open and at rest."""
+    """Places some worlds at their tasks: at rest, nothing locked or held."""
     cast, num_draws = self.task.cast, self.task.num_start_draws
     numbers = counter_rng.uniform(
       self._keys[rows],
@@ -205,7 +205,7 @@ class HideAndSeekWorlds:
     )
     cells = self.task.start(self._phi[rows], numbers[:, :num_draws])
     jitter = JITTER * numbers[:, num_draws:].reshape(cells.shape)
-    # Writing alone would leave the last episode's warm start behind.
+    # Without a reset the solver's warm start would be the last episode's.
     self.physics.reset(rows, stage=mujoco.mjtStage.mjSTAGE_NONE.value)
     self._position[rows, :, :2] = arena.CELL * cells + jitter
     self._is_locked[rows] = False
@@ -216,8 +216,7 @@ class HideAndSeekWorlds:
   def _mend(self) -> None:
     """Resets diverged simulations, and counts them.
 
-    That includes worlds with an entity outside the arena, as nothing can bring
-    it back.
+    Worlds with an entity outside the arena count, as it could never return.
     """
     corner = self._position[..., :2]
     is_sound = ((corner >= 0.0) & (corner <= self.task.arena.side)).all((1, 2))
@@ -229,7 +228,7 @@ class HideAndSeekWorlds:
       self._put(broken)
 
   def _handle(self, actions: np.ndarray) -> None:
-    """Grabs, releases, locks and unlocks; actions [B, N, 5] of all agents."""
+    """Applies grabbing and locking; actions [B, N, 5] of all agents."""
     num_agents = self.task.cast.num_agents
     agent, thing = np.s_[:, :num_agents], np.s_[:, num_agents:]
     centre = mechanics.centres(self._position, self._half_sizes)
@@ -251,7 +250,7 @@ class HideAndSeekWorlds:
   def _grab(
     self, held: np.ndarray, centre: np.ndarray, yaw: np.ndarray
   ) -> None:
-    """Welds what is held now, int [B, N], in its pose when it was grabbed."""
+    """Welds held objects, int [B, N], in the relative pose of a new grab."""
     is_new = (held != self._held) & (held != mechanics.NOTHING)
     world, agent = np.nonzero(is_new)
     if world.size:
@@ -270,7 +269,7 @@ class HideAndSeekWorlds:
     self._is_welded[:] = held[..., None] == np.arange(self._weld.shape[2])
 
   def _lock(self, wants: np.ndarray, can_reach: np.ndarray) -> None:
-    """Locks, bool wants [B, N] and can_reach [B, N, m], where joints are."""
+    """Updates locks; a new lock limits the joints to their positions."""
     stream = _STREAMS_PER_STEP * self._step + 1
     is_locked, self._locker = mechanics.resolve_locks(
       wants,
@@ -299,7 +298,7 @@ class HideAndSeekWorlds:
 
     Args:
       pairs: agents [P] and entities [P].
-      is_asked: bool [B, P]; nothing is done for the others.
+      is_asked: bool [B, P]; pairs to test. The others are False.
     """
     agent, target = pairs
     centre = mechanics.centres(self._position, self._half_sizes)
@@ -310,7 +309,8 @@ class HideAndSeekWorlds:
     worlds = np.flatnonzero(is_asked.any(1))
     if not worlds.size:
       return is_seen
-    # As many rays as the world with the most questions needs, those first.
+    # All worlds cast as many rays as the one with most pairs to test. Those
+    # pairs come first.
     num_rays = is_asked.sum(1).max()
     which = np.argsort(~is_asked[worlds], 1, kind='stable')[:, :num_rays]
     world = worlds[:, None]
@@ -328,7 +328,7 @@ class HideAndSeekWorlds:
     return is_seen & is_asked
 
   def _actions_of_all(self, actions: np.ndarray) -> np.ndarray:
-    """Returns actions [B, N, 5] of all agents, those that never act too."""
+    """Returns actions [B, N, 5] of all agents; idle ones do nothing."""
     actions, cast = np.asarray(actions), self.task.cast
     expected = (
       self.num_worlds,

@@ -1,8 +1,8 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The rules of grabbing, locking and seeing, for all worlds at once.
+"""Rules of grabbing, locking and visibility, vectorised over worlds.
 
-Pure functions of arrays. B worlds, N agents (those that do not act included),
+Pure functions of arrays. B worlds, N agents (including those that do not act),
 m objects, E entities; metres and radians.
 """
 
@@ -13,21 +13,21 @@ import numpy as np
 NUM_BINS = 11
 FORCES = np.linspace(-0.9, 0.9, NUM_BINS)  # Controls; the middle one is 0.
 FORCES[NUM_BINS // 2] = 0.0  # linspace is 1e-17 off.
-HEADS = (NUM_BINS, NUM_BINS, NUM_BINS, 2, 2)  # Choices of each head.
-LOCK, PULL = 3, 4  # Heads; those before are the controls of x, y and yaw.
+HEADS = (NUM_BINS, NUM_BINS, NUM_BINS, 2, 2)  # Number of choices per head.
+LOCK, PULL = 3, 4  # Indices of heads; heads 0 to 2 control x, y and yaw.
 NO_OP = (NUM_BINS // 2,) * 3 + (0, 0)
 VIEW_HALF_ANGLE = 3 * math.pi / 8
 REACH = 0.25  # From an agent's centre to an object's surface.
-NOTHING = -1  # In place of an object.
+NOTHING = -1  # Index of the held object of an agent that holds none.
 
 
 def centres(position: np.ndarray, half_sizes: np.ndarray) -> np.ndarray:
-  """Returns where bodies are, [..., E, 3], of joint positions [..., E, 4]."""
+  """Returns centres [..., E, 3] of bodies at joint positions [..., E, 4]."""
   return position[..., :3] + half_sizes[:, None]
 
 
 def turned(vector: np.ndarray, yaw: np.ndarray) -> np.ndarray:
-  """Returns vectors [..., 3] turned about z by angles [...]."""
+  """Returns vectors [..., 3] rotated about z by angles [...]."""
   cos, sin = np.cos(yaw), np.sin(yaw)
   x, y, z = vector[..., 0], vector[..., 1], vector[..., 2]
   return np.stack([cos * x - sin * y, sin * x + cos * y, z + 0.0 * cos], -1)
@@ -36,7 +36,7 @@ def turned(vector: np.ndarray, yaw: np.ndarray) -> np.ndarray:
 def surface_distances(
   points: np.ndarray, middle: np.ndarray, yaw: np.ndarray, half_size: np.ndarray
 ) -> np.ndarray:
-  """Returns distances [B, N, m] from points to cubes, 0 inside them.
+  """Returns distances [B, N, m] from points to cubes; 0 inside a cube.
 
   Args:
     points: [B, N, 3].
@@ -51,13 +51,13 @@ def surface_distances(
 
 
 def in_front(yaw: np.ndarray, towards: np.ndarray) -> np.ndarray:
-  """Returns bool [...]: whether a thing lies in an agent's cone of view.
+  """Returns bool [...]: whether a target lies in an agent's view cone.
 
-  An agent's front is -y of its body. What has no distance is in view.
+  Agents face -y of their body frame. A target at distance 0 is in view.
 
   Args:
     yaw: [...] of the agents.
-    towards: [..., 2 or more] planar vectors from agent to thing.
+    towards: [..., 2 or more] vectors from agent to target; only x and y count.
   """
   x, y = towards[..., 0], towards[..., 1]
   ahead = np.sin(yaw) * x - np.cos(yaw) * y
@@ -69,7 +69,7 @@ def choose_grabs(distance: np.ndarray, can_grab: np.ndarray) -> np.ndarray:
 
   Args:
     distance: [B, N, m].
-    can_grab: bool [B, N, m]: it pulls, is near and sees the object.
+    can_grab: bool [B, N, m]: the agent pulls, is in reach and sees the object.
   """
   nearest = np.argmin(np.where(can_grab, distance, np.inf), -1)
   return np.where(can_grab.any(-1), nearest, NOTHING)
@@ -81,12 +81,12 @@ def relative_poses(
   thing: np.ndarray,
   thing_yaw: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-  """Returns positions [k, 3] and quaternions [k, 4] in the agents' frames.
+  """Returns positions [k, 3] and quaternions [k, 4] relative to agents.
 
   Args:
-    agent: [k, 3] where k agents are.
+    agent: [k, 3] positions of agents.
     agent_yaw: [k].
-    thing: [k, 3] where k objects are.
+    thing: [k, 3] positions of the objects.
     thing_yaw: [k].
   """
   position = turned(thing - agent, -agent_yaw)
@@ -105,17 +105,18 @@ def resolve_locks(
 ) -> tuple[np.ndarray, np.ndarray]:
   """Returns is_locked and locker after the agents' actions.
 
-  All agents in reach must want an object locked. Only members of the last
-  locker's team can veto. Without an agent in reach nothing changes. Whoever
-  locks an open object becomes its locker; of several, a random one.
+  An agent in reach locks an object by its flag. An agent in reach without the
+  flag unlocks it, or prevents locking, if it is on the team of the last locker.
+  Without an agent in reach nothing changes. The agent that locks an unlocked
+  object becomes its locker; if several do, one of them is drawn.
 
   Args:
     wants: bool [B, N] flags of the agents.
-    can_reach: bool [B, N, m]: near enough and, where that is asked, seeing.
+    can_reach: bool [B, N, m]: in reach and, if the task requires it, in view.
     team: int [N].
     is_locked: bool [B, m].
     locker: int [B, m]: who locked it last; at first agent 0.
-    chance: [B, m] from U[0, 1), to choose among several lockers.
+    chance: [B, m] from U[0, 1), to draw one of several lockers.
   """
   lockers = can_reach & wants[..., None]
   is_theirs = team[:, None] == team[locker][:, None]  # [B, N, m]

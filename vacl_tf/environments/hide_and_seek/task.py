@@ -1,10 +1,10 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The parts of a task of hide-and-seek.
+"""Interface of hide-and-seek tasks.
 
-Shape letters as in `vacl_tf.types`, which is not imported, as it needs
-TensorFlow: B worlds, n acting agents, m objects or tokens of a kind, F
-features, D numbers of a task vector; besides, N agents in all and E entities.
+Shape letters as in `vacl_tf.types` (not imported, as it needs TensorFlow):
+B worlds, n acting agents, m objects or tokens of a kind, F features, D task
+dimensions; also N agents in total and E entities.
 """
 
 import abc
@@ -22,7 +22,7 @@ HORIZON = 60
 
 
 class Feature(NamedTuple):
-  """An observed number, in metres, radians and seconds."""
+  """Name and bounds of an observed feature; metres, radians, seconds."""
 
   name: str
   low: float = -math.inf
@@ -30,7 +30,7 @@ class Feature(NamedTuple):
 
 
 class State(NamedTuple):
-  """Positions and the memory of the rules; arrays over all worlds.
+  """Physical state and state of the rules; arrays over all worlds.
 
   Entities are numbered as in `entities.Cast`, and so are objects.
   """
@@ -39,19 +39,19 @@ class State(NamedTuple):
   velocity: np.ndarray  # [B, E, 4]
   is_locked: np.ndarray  # bool [B, m]
   locker: np.ndarray  # int [B, m] the agent that locked it last.
-  held: np.ndarray  # int [B, N] the object in an agent's hands, or NOTHING.
+  held: np.ndarray  # int [B, N] the object that an agent holds, or NOTHING.
   birthplace: np.ndarray  # [B, N, 2] x and y at the start.
-  is_seen: np.ndarray  # bool [B, looks of the task]
+  is_seen: np.ndarray  # bool [B, P] by pair of `Task.looks`.
   step: int  # Steps played, 0 at the start.
 
 
 class Observation(NamedTuple):
-  """What the acting agents observe, as `vacl_tf.types.Observation` has it."""
+  """What acting agents observe; same fields as `vacl_tf.types.Observation`."""
 
   own: np.ndarray  # float32 [B, n, F] as the policy observes it.
   entities: Mapping[str, np.ndarray]  # kind -> float32 [B, n, m, F]
-  masks: Mapping[str, np.ndarray] = {}  # All slots are filled: always empty.
-  critic_own: Any = ()  # float32 [B, n, F] as the critic does; () if alike.
+  masks: Mapping[str, np.ndarray] = {}  # Always empty: all slots are filled.
+  critic_own: Any = ()  # float32 [B, n, F] for the critic; () if the same.
 
 
 class Outcome(NamedTuple):
@@ -59,7 +59,7 @@ class Outcome(NamedTuple):
 
   reward: np.ndarray  # float32 [B, n]
   progress: np.ndarray  # float32 [B] in [0, 1]; what V averages.
-  is_success: np.ndarray  # bool [B], all that was asked for.
+  is_success: np.ndarray  # bool [B], whether the goal is fully reached.
 
 
 class Task(abc.ABC):
@@ -67,24 +67,23 @@ class Task(abc.ABC):
 
   Attributes:
     name: as known to `hide_and_seek.load`.
-    horizon: steps of an episode (T), the last of which ends the world.
+    horizon: steps of an episode (T); the last one is terminal.
     arena: floor and walls.
-    cast: how many of each kind.
-    actors: the agents that act (n of them); others stand still.
-    teams: of every agent.
-    must_see_to_lock: whether locking takes sight, besides nearness.
-    reach: how near an object must be, to be grabbed or locked.
-    home_radius: how near its birthplace an agent has to come back, in metres,
-      or 0 where that is not asked.
-    looks: pairs of an agent and an entity of which `State.is_seen` tells
-      whether the one sees the other.
-    grid: the tasks.
-    features: what an `Observation` holds, by 'own' and kind of entity.
-    critic_only_position: two features of 'own', x and y of a position, that are
-      0 for the policy; () where this variant shows them, None where there are
-      none.
-    slots: how many of each kind of entity an agent sees (m).
-    num_start_draws: numbers from U[0, 1) that `start` wants for a world.
+    cast: numbers of entities of each kind.
+    actors: indices of the n acting agents; others stand still.
+    teams: team of each agent.
+    must_see_to_lock: whether locking requires seeing the object.
+    reach: largest distance at which an object can be grabbed or locked, metres.
+    home_radius: distance from its birthplace within which an agent counts as
+      back, in metres; 0 if agents need not return.
+    looks: pairs (agent, entity) for which `State.is_seen` says whether the
+      agent sees the entity.
+    grid: sampling and feasibility of task vectors.
+    features: features of an `Observation`, by 'own' and kind of entity.
+    critic_only_position: indices in 'own' of an x and a y that are 0 for the
+      policy; () if this variant shows them to it, None if there are none.
+    slots: number of observed entities of each kind (m).
+    num_start_draws: numbers from U[0, 1) that `start` needs for each world.
   """
 
   name: str
@@ -117,7 +116,7 @@ class Task(abc.ABC):
 
   @abc.abstractmethod
   def start(self, phi: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    """Returns the cells [B, E, 2] that everybody starts from.
+    """Returns the start cells [B, E, 2] of all entities.
 
     Args:
       phi: legal tasks [B, D].
@@ -126,7 +125,7 @@ class Task(abc.ABC):
 
   @abc.abstractmethod
   def read_task(self, cells: np.ndarray) -> np.ndarray:
-    """Returns the phi [B, D] that leads to cells [B, E, 2]."""
+    """Returns the phi [B, D] whose start cells are these, [B, E, 2]."""
 
   @abc.abstractmethod
   def observe(self, state: State) -> Observation:
@@ -134,7 +133,7 @@ class Task(abc.ABC):
 
   @abc.abstractmethod
   def judge(self, state: State) -> Outcome:
-    """Returns reward, progress and success of having reached a state."""
+    """Returns reward, progress and success in a state after a step."""
 
   @abc.abstractmethod
   def captions(self, state: State) -> list[str]:
@@ -146,8 +145,8 @@ def joint_features(side: float, yaw: tuple[str, ...]) -> tuple[Feature, ...]:
 
   Args:
     side: length of the floor's side; x and y are those of the lower left
-      corner of the square that an entity stands on.
-    yaw: 'yaw', counted on and on, or 'cos' and 'sin'.
+      corner of an entity's footprint.
+    yaw: 'yaw', which is not wrapped, or 'cos' and 'sin'.
   """
   bound = 1.0 if len(yaw) > 1 else math.inf
   return (

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Physics of the particle world, as in the released code.
 
-Arrays here have the worlds last, [2, n, B] for vectors of n bodies: the
-vector units then run over worlds, whatever n is, and no tiny trailing axis
-is ever reduced. All bodies are discs of mass 1.
+The batch of worlds is the last axis of all arrays, [2, n, B] for vectors of n
+bodies. Loops then vectorise over worlds for any n, and no short trailing axis
+is reduced. All bodies are discs of mass 1.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,10 +18,10 @@ DAMPING = 0.25
 CONTACT_STIFFNESS = 100.0
 CONTACT_MARGIN = 1e-3  # Metres over which contact fades in.
 ACTION_FORCE = 5.0
-_APART = 1e-9  # Metres between coincident centres, so that they can part.
-_TINY = 1e-24  # Squared metres; keeps a distance from being 0.
-# Least largest error of e * polynomial(e) to log(1 + e) in [0, 1]: 1.5e-6,
-# which are 1.5e-9 metres of depth.
+_APART = 1e-9  # Metres added between coincident centres, so that they repel.
+_TINY = 1e-24  # Squared metres; avoids division by 0.
+# Minimax fit: e * polynomial(e) is log(1 + e) on [0, 1] to within 1.5e-6, which
+# is 1.5e-9 metres of depth.
 _LOG1P = [
   -0.01833833,
   0.08556835,
@@ -58,9 +58,9 @@ class Wall(NamedTuple):
 def from_others(x: tf.Tensor) -> Iterator[tf.Tensor]:
   """Yields differences [2, n, B], x_i - x_(i + k), for k = 1 .. n - 1.
 
-  Every pair is seen from both sides. Looking once and adding twice would save
-  half of the arithmetic, and lose more to the adding: what is elementwise in
-  [n, B] becomes one vectorised loop over worlds.
+  Each pair is computed twice, once for each of its bodies. Computing it once
+  would halve the arithmetic, but adding the result to both bodies costs more:
+  elementwise operations on [n, B] compile to a single vectorised loop.
   """
   num = x.shape[1]
   twice = tf.concat([x, x], 1)
@@ -77,7 +77,7 @@ def square_length(vector: tf.Tensor) -> tf.Tensor:
 def softened(penetration: tf.Tensor) -> tf.Tensor:
   """Returns the softplus of a depth [metres], of width CONTACT_MARGIN.
 
-  It is what a step spends its time on, so the logarithm is a polynomial.
+  Most of a step's time goes here, so a polynomial approximates the logarithm.
   """
   scaled = penetration / CONTACT_MARGIN
   e = tf.exp(-tf.abs(scaled))
@@ -86,7 +86,7 @@ def softened(penetration: tf.Tensor) -> tf.Tensor:
 
 
 def contact_forces(x: tf.Tensor, radius: np.ndarray | float) -> tf.Tensor:
-  """Returns the forces [2, n, B] that discs at x [2, n, B] exert on another.
+  """Returns the forces [2, n, B] of discs at x [2, n, B] on each other.
 
   Args:
     x: centres, in metres.
@@ -105,8 +105,9 @@ def contact_forces(x: tf.Tensor, radius: np.ndarray | float) -> tf.Tensor:
 def _parting_offset(num: int, k: int) -> np.ndarray:
   """Returns [n, 1], added to the differences of bodies i and i + k.
 
-  Without it coincident bodies would never part. It lies along the diagonal,
-  with opposite signs for the two, and is lost in the rounding of all others.
+  Contact forces of coincident bodies have no direction. The offset gives them
+  one, along the diagonal, with opposite signs for the two. In the differences
+  of other bodies it vanishes by rounding.
   """
   is_last = np.arange(num)[:, None] + k >= num
   return np.where(is_last, -_APART, _APART).astype(np.float32)

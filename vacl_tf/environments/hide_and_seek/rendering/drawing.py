@@ -1,10 +1,10 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Worlds drawn from above, for machines that cannot render them.
+"""Worlds drawn from above, for machines where MuJoCo cannot render.
 
-Agents are discs with a beak in front, boxes squares, ramps squares with an
-arrow that points uphill. Rings show where agents have to come back to, lines
-who sees whom.
+Agents are discs with a beak for their heading, boxes are squares, and ramps are
+squares with an arrow that points uphill. Rings show where agents must return
+to, lines what agents see.
 """
 
 import numpy as np
@@ -15,16 +15,16 @@ from vacl_tf.environments.hide_and_seek import mechanics
 from vacl_tf.environments.hide_and_seek import task as task_lib
 from vacl_tf.environments.hide_and_seek.rendering import palette
 
-_SHADE = 0.55  # Of a colour that is to stand out from itself.
+_SHADE = 0.55  # Brightness of beaks and arrows, relative to their entity.
 _SIGHT_HALF_WIDTH = 0.02  # Metres.
-# In the frames of bodies, whose front (of ramps: high end) is -y. Metres.
+# In body frames, in metres; -y is an agent's front and a ramp's high end.
 _SQUARE = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)])
 _BEAK = entities.AGENT_RADIUS * np.array([(-0.9, -0.4), (0, -2), (0.9, -0.4)])
 _ARROW = entities.RAMP_HALF_SIZE * np.array([(-0.7, 0.7), (0, -1), (0.7, 0.7)])
 
 
 def scenes(task: task_lib.Task, state: task_lib.State) -> list[shapes.Scene]:
-  """Returns what to draw of each of the B worlds."""
+  """Returns a scene for each of the B worlds."""
   captions = task.captions(state)
   return [_scene(task, state, *pair) for pair in enumerate(captions)]
 
@@ -32,7 +32,7 @@ def scenes(task: task_lib.Task, state: task_lib.State) -> list[shapes.Scene]:
 def _scene(
   task: task_lib.Task, state: task_lib.State, world: int, caption: str
 ) -> shapes.Scene:
-  """Returns what to draw of one world."""
+  """Returns the scene of one world."""
   cast = task.cast
   half_side = task.arena.side / 2
   half_sizes = cast.half_sizes()
@@ -65,7 +65,7 @@ def _scene(
     half_width=half_side,
     caption=caption,
     slabs=_walls(task),
-    polygons=(*things, *sights, *beaks),  # One may stand on things.
+    polygons=(*things, *sights, *beaks),  # Agents may stand on objects.
   )
 
 
@@ -83,7 +83,7 @@ def _walls(task: task_lib.Task) -> tuple[shapes.Slab, ...]:
 def _sights(
   task: task_lib.Task, is_seen: np.ndarray, centres: np.ndarray
 ) -> list[shapes.Polygon]:
-  """Returns a thin line from everyone who sees to what is seen."""
+  """Returns a thin line from each agent to each entity that it sees."""
   lines = []
   for (viewer, target), is_there in zip(task.looks, is_seen, strict=True):
     if is_there:
@@ -98,7 +98,7 @@ def _sights(
 def _polygon(
   corners: np.ndarray, centre: np.ndarray, yaw: float, colour: shapes.Colour
 ) -> shapes.Polygon:
-  """Returns corners [k, 2] turned and moved to where a body is."""
+  """Returns a polygon of corners [k, 2] in a body frame."""
   cos, sin = np.cos(yaw), np.sin(yaw)
   placed = corners @ np.array([[cos, sin], [-sin, cos]]) + centre
   return shapes.Polygon(tuple(map(tuple, placed.tolist())), colour)

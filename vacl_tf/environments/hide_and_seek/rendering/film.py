@@ -16,10 +16,10 @@ The caller keeps `worlds.state` after `place` and after each `step`:
   rendering.write_video(frames, 'ramp_use.mp4')
   PIL.Image.fromarray(film.frames[20][0]).save('still.png')
 
-MuJoCo renders them, with OpenGL, in a program of its own: drivers that render
-on a CPU bring a second LLVM, which kills a process that TensorFlow is in, and
-MuJoCo wants to know by which OpenGL when it is imported. Nothing that goes
-wrong there can harm the caller.
+MuJoCo renders them with OpenGL in a separate process, for three reasons.
+Drivers that render on the CPU load a second LLVM, which crashes a process that
+has loaded TensorFlow. MuJoCo selects its OpenGL backend when it is imported.
+And a crash of the driver does not end the caller.
 """
 
 import ctypes.util
@@ -41,23 +41,23 @@ from vacl_tf.environments.hide_and_seek import task as task_lib
 from vacl_tf.environments.hide_and_seek.rendering import drawing
 from vacl_tf.environments.hide_and_seek.rendering import studio
 
-DRAWING = 'drawing'  # The renderer of last resort.
-# What works without a screen; elsewhere, whatever MuJoCo takes by itself.
+DRAWING = 'drawing'  # The fallback if MuJoCo cannot render.
+# Backends that need no display; on other systems, MuJoCo's default.
 _PLATFORMS = ('egl', 'osmesa') if sys.platform == 'linux' else ('',)
 _LIBRARIES = {'egl': 'EGL', 'osmesa': 'OSMesa'}
 _LEAST_WIDTH = 16
-_PATIENCE = 1200.0  # Seconds; a driver that hangs must not hang the evaluation.
+_PATIENCE = 1200.0  # Seconds until a driver that hangs is given up.
 
 
 class Film(NamedTuple):
   """Pictures and how they were made."""
 
   frames: list[list[rendering.Frame]]  # T times B, [1.09 width, width, 3].
-  renderer: str  # What MuJoCo rendered with, or DRAWING.
+  renderer: str  # The backend that MuJoCo rendered with, or DRAWING.
 
 
 class _NoPicturesError(Exception):
-  """MuJoCo cannot render; the message tells why."""
+  """MuJoCo cannot render; the message says why."""
 
 
 def shoot(
@@ -65,13 +65,13 @@ def shoot(
 ) -> Film:
   """Returns pictures of all worlds at all times, each with a caption below.
 
-  They are rendered by MuJoCo with what the variable MUJOCO_GL names, or else
-  with EGL or OSMesa. Where that fails, worlds are drawn from above instead, and
-  a warning says what is missing; the pictures have the same size.
+  MuJoCo renders them with the backend that the environment variable MUJOCO_GL
+  names, or else with EGL or OSMesa. If that fails, worlds are drawn from above
+  in pictures of the same size, and a warning says what is missing.
 
   Args:
-    task: what was played.
-    states: T of them, each of the same B worlds.
+    task: the task that was played.
+    states: T states of the same B worlds.
     width: of a picture in pixels; the caption adds 9 % to its height.
 
   Raises:
@@ -114,7 +114,7 @@ def _render(
   width: int,
   platform: str,
 ) -> np.ndarray:
-  """Returns what the studio makes of it, [T, B, width, width, 3].
+  """Returns pictures [T, B, width, width, 3] from a separate process.
 
   Raises:
     _NoPicturesError: it failed.

@@ -1,13 +1,13 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Colours of what is in the pictures, however they are made."""
+"""Colours of entities, for both renderers."""
 
 import numpy as np
 
 from vacl_tf.environments.hide_and_seek import entities
 
-# One for each agent, and for the ring about its birthplace. In Ramp-Use the
-# first is the hider, as blue as it was in the original game.
+# By agent, also for the ring around its birthplace. In Ramp-Use the first is
+# the hider, which is blue as in the original game.
 _AGENTS = (
   (66, 113, 196),
   (214, 84, 62),
@@ -20,12 +20,12 @@ _AGENTS = (
 )
 _BOX = (240, 186, 84)
 _RAMP = (126, 186, 138)
-_LOCKED = (58, 68, 84)  # Much darker, which every eye can tell.
-SIGHT = (214, 84, 62)  # The line from who sees to who is seen.
+_LOCKED = (58, 68, 84)  # Much darker, to be distinct without colour vision.
+SIGHT = (214, 84, 62)  # Lines from agents to what they see.
 
 
 def colours(cast: entities.Cast, is_locked: np.ndarray) -> np.ndarray:
-  """Returns [E, 3], 0 to 255, of all entities, given bool is_locked [m]."""
+  """Returns RGB [E, 3], 0 to 255, of all entities; is_locked is bool [m]."""
   agents = np.array(_AGENTS)[np.arange(cast.num_agents) % len(_AGENTS)]
   things = np.repeat([_BOX, _RAMP], cast[1:], axis=0)
   things = np.where(is_locked[:, None], _LOCKED, things)

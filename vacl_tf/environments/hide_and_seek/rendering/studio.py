@@ -1,11 +1,10 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Worlds rendered by MuJoCo, in a program of its own.
+"""Renders worlds with MuJoCo, as a program that `film` starts.
 
-`film` runs it, which tells why. It reads a pickled `Job` from its standard
-input and writes the pictures, uint8 [T, B, width, width, 3], to the .npy file
-that it is called with. The models are for pictures only: they have low walls,
-colours and lights, and physics never sees them.
+It reads a pickled `Job` from standard input and writes the pictures, uint8
+[T, B, width, width, 3], to the .npy file that its argument names. Its models
+have low walls, colours and lights, and are not simulated.
 """
 
 import pickle
@@ -22,15 +21,15 @@ from vacl_tf.environments.hide_and_seek import task as task_lib
 from vacl_tf.environments.hide_and_seek.rendering import palette
 
 _ELEVATION = -72.0  # Degrees; -90 looks straight down.
-_FIELD_OF_VIEW = 20.0  # Degrees; narrow, so that far things are not small.
-_DISTANCE = 3.12  # Of the camera from the middle of the floor, in sides of it.
-_HEIGHT = 0.5  # The most that walls have in pictures, metres.
+_FIELD_OF_VIEW = 20.0  # Degrees; narrow, for little perspective.
+_DISTANCE = 3.12  # Camera to floor centre, in lengths of the floor's side.
+_HEIGHT = 0.5  # Largest height of walls in pictures, metres.
 _RING_HALF_THICKNESS = 0.05  # Metres.
-_SIGHT_SHARE = 1 / 160  # Thickness of lines, of the width.
+_SIGHT_SHARE = 1 / 160  # Thickness of lines, relative to the width.
 _RUNG_RADIUS = 0.02  # Metres.
 _BEAK_LENGTH = 0.1  # Metres ahead of an agent.
 _BACKGROUND = (250, 250, 248)
-_FLOOR = ((232, 233, 230), (240, 241, 238))  # Of squares 1 m wide.
+_FLOOR = ((232, 233, 230), (240, 241, 238))  # Alternating squares of 1 m.
 _WALL = (186, 180, 168)
 _RUNG = (250, 250, 248)
 
@@ -40,14 +39,14 @@ class Job(NamedTuple):
 
   arena: arena.Arena
   cast: entities.Cast
-  home_radius: float  # As of a task.
-  looks: tuple[tuple[int, int], ...]  # As of a task.
-  states: Sequence[task_lib.State]  # T of them, of B worlds.
-  width: int  # Of a picture, and its height, in pixels.
+  home_radius: float  # See `task.Task`.
+  looks: tuple[tuple[int, int], ...]  # See `task.Task`.
+  states: Sequence[task_lib.State]  # T states of B worlds.
+  width: int  # Width and height of a picture, in pixels.
 
 
 def main() -> None:
-  """Does the job that is asked for."""
+  """Renders the job from standard input."""
   job = pickle.load(sys.stdin.buffer)
   np.save(sys.argv[1], render(job))
 
@@ -74,7 +73,7 @@ def render(job: Job) -> np.ndarray:
 
 
 def describe(job: Job) -> mujoco.MjSpec:
-  """Returns the description of a world as it is to be shown."""
+  """Returns the specification of a world's model for pictures."""
   spec = entities.describe(job.arena, job.cast)
   _set_lights(spec, job)
   _dress_arena(spec, job.arena)
@@ -93,7 +92,7 @@ def describe(job: Job) -> mujoco.MjSpec:
 
 
 def _set_lights(spec: mujoco.MjSpec, job: Job) -> None:
-  """Sets lights, by eye, background and the size of pictures."""
+  """Sets lights (chosen by eye), background and size of pictures."""
   size = spec.visual.global_
   size.offwidth = size.offheight = job.width
   size.fovy = _FIELD_OF_VIEW
@@ -120,7 +119,7 @@ def _set_lights(spec: mujoco.MjSpec, job: Job) -> None:
 
 
 def _dress_arena(spec: mujoco.MjSpec, place: arena.Arena) -> None:
-  """Cuts the floor to size and the walls low, and colours both."""
+  """Limits the floor's size and the walls' height, and colours both."""
   tiles = spec.add_texture(
     name='tiles',
     type=mujoco.mjtTexture.mjTEXTURE_2D,
@@ -145,9 +144,9 @@ def _dress_arena(spec: mujoco.MjSpec, place: arena.Arena) -> None:
 
 
 def _add_rungs(body: mujoco.MjsBody) -> None:
-  """Makes a ladder of a ramp's slope, so that it can be told from a box."""
+  """Adds rungs to a ramp's slope, to tell it from a box."""
   half = entities.RAMP_HALF_SIZE
-  for share in (-0.6, -0.2, 0.2, 0.6):  # Of the way from middle to top.
+  for share in (-0.6, -0.2, 0.2, 0.6):  # From the slope's middle to its top.
     y, z = -half * share, half * share
     body.add_geom(
       type=mujoco.mjtGeom.mjGEOM_CAPSULE,
@@ -158,7 +157,7 @@ def _add_rungs(body: mujoco.MjsBody) -> None:
 
 
 def _add_beak(body: mujoco.MjsBody, colour: np.ndarray) -> None:
-  """Adds what says where an agent looks, -y of its body."""
+  """Adds a marker of an agent's heading, -y of its body."""
   radius = entities.AGENT_RADIUS
   body.add_geom(
     type=mujoco.mjtGeom.mjGEOM_CAPSULE,
@@ -169,7 +168,7 @@ def _add_beak(body: mujoco.MjsBody, colour: np.ndarray) -> None:
 
 
 def _add_ring(spec: mujoco.MjSpec, radius: float, colour: np.ndarray) -> None:
-  """Adds a ring about a birthplace, which is moved as mocap bodies are."""
+  """Adds a ring for a birthplace, as a mocap body."""
   if spec.mesh('ring') is None:
     ring = spec.add_mesh(name='ring', scale=[radius] * 3)
     ring.make_supertorus(64, _RING_HALF_THICKNESS / radius, 1.0, 1.0)
@@ -186,14 +185,14 @@ def _pose(
   state: task_lib.State,
   world: int,
 ) -> None:
-  """Puts everything where it is in a world, and in its colour."""
+  """Sets the positions and colours of all entities of a world."""
   data.qpos[:] = state.position[world].ravel()
   if job.home_radius:
     data.mocap_pos[:, :2] = state.birthplace[world] + entities.AGENT_RADIUS
   colours = palette.colours(job.cast, state.is_locked[world])
   for index in range(job.cast.num_agents, job.cast.num_entities):
     body = model.body(entities.entity_name(index))
-    # What a picture adds, the rungs, comes after what the physics knows.
+    # A body's first geom is the physical one; rungs come after it.
     model.geom_rgba[body.geomadr[0]] = _rgba(colours[index])
   mujoco.mj_kinematics(model, data)
   mujoco.mj_camlight(model, data)
@@ -202,7 +201,7 @@ def _pose(
 def _show_sights(
   job: Job, scene: mujoco.MjvScene, data: mujoco.MjData, is_seen: np.ndarray
 ) -> None:
-  """Adds a line from everyone who sees to what is seen."""
+  """Adds a line from each agent to each entity that it sees."""
   for pair, is_there in zip(job.looks, is_seen, strict=True):
     if is_there:
       geom = scene.geoms[scene.ngeom]
@@ -222,7 +221,7 @@ def _show_sights(
 
 
 def _rgba(colour: Sequence[float] | np.ndarray) -> list[float]:
-  """Returns red, green, blue, 0 to 255, as MuJoCo wants it."""
+  """Returns MuJoCo's RGBA of red, green and blue from 0 to 255."""
   return [*(np.array(colour) / 255), 1.0]
 
 
