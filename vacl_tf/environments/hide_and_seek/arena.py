@@ -20,7 +20,7 @@ _FLOOR_FRICTION = 0.2
 
 
 class Wall(NamedTuple):
-  """A wall along a row or a column of cells, through their middles."""
+  """A wall along the centre line of a row or a column of cells."""
 
   is_vertical: bool  # Along y, on a column of cells.
   line: int  # Which row or column.
@@ -70,25 +70,25 @@ class Arena(NamedTuple):
     return outer + self.inner_walls
 
   def empty_world(self) -> mujoco.MjSpec:
-    """Returns the description of a world with nothing but floor and walls."""
+    """Returns the specification of a world with only floor and walls."""
     spec = mujoco.MjSpec()
     spec.option.timestep = SUBSTEP
     spec.option.gravity = [0.0, 0.0, GRAVITY]
-    # Divergence must be noticed; MuJoCo would reset the world silently.
+    # By default MuJoCo resets diverged worlds silently; we count them.
     spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
-    # Armature does the same, and constraints take it into account.
+    # Armature replaces implicit damping; see `entities` for why.
     spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_EULERDAMP
-    # MuJoCo takes sparse ones from 60 joints on, and worlds diverge then.
+    # The default is sparse from 60 joints on, and then simulations diverge.
     spec.option.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
     # Bodies at rest cost nothing until something touches or moves them.
     spec.option.enableflags |= mujoco.mjtEnableBit.mjENBL_SLEEP
     spec.worldbody.add_geom(
       type=mujoco.mjtGeom.mjGEOM_PLANE,
-      size=[0.0, 0.0, 1.0],  # Endless.
+      size=[0.0, 0.0, 1.0],  # Infinite in x and y.
       friction=friction(_FLOOR_FRICTION),
     )
     for wall in self.walls():
-      # A body each: MuJoCo finds what may touch body by body.
+      # One body per wall, as MuJoCo's broad phase compares bodies.
       centre, half = wall.box()
       spec.worldbody.add_body(pos=centre).add_geom(
         type=mujoco.mjtGeom.mjGEOM_BOX,
@@ -99,5 +99,5 @@ class Arena(NamedTuple):
 
 
 def friction(sliding: float) -> list[float]:
-  """Returns MuJoCo's three coefficients; only the first is in use."""
+  """Returns MuJoCo's three coefficients; only the first has an effect."""
   return [sliding, 0.005, 0.0001]

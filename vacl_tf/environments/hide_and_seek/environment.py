@@ -71,7 +71,7 @@ class HideAndSeekWorlds:
     asleep = mujoco.mjtSleepPolicy.mjSLEEP_ALLOWED
     model.tree_sleep_policy[model.body_treeid[idle]] = asleep
     # With more threads than CPUs steps are many times slower, as waiting
-    # threads spin. Each world has its own MjData: sleep is no part of the state.
+    # threads spin. Each world has its own MjData; sleep is not in the state.
     self.physics = batch.Batch(
       model, num_worlds, threads or _num_cpus(), persistent=True
     )

@@ -1,11 +1,11 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Task vectors in cells: what is legal, what is nearest, the standard draws.
+"""Task vectors in cells: feasibility, projection and sampling.
 
-A task vector phi is the x and y of its pieces' lower left cells, one piece
-after another. Numbers need not be whole; they mean the nearest cell.
+A task vector phi has x and y of each piece's lower left cell, one piece after
+another. Fractions are rounded to the nearest cell.
 
-The code holds for arrays of numpy and for tensors, also inside XLA: `xp` is
+The code works with NumPy arrays and with tensors, also under XLA: `xp` is
 `numpy` or `tensorflow.experimental.numpy`.
 """
 
@@ -14,11 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-Array = Any  # Of numpy or TensorFlow, as `xp` says.
+Array = Any  # Of NumPy or TensorFlow, as `xp` is.
 Rectangle = tuple[int, int, int, int]  # x from, x to, y from, y to; inclusive.
 
-NUM_CANDIDATES = 16  # Tries to place a piece where none stands. All of them
-# fail with chance 1e-14 where it is tightest, the room of Ramp-Use.
+# Tries to place a piece where no other stands. In the smallest space, the room
+# of Ramp-Use, all of them fail with probability 1e-14.
+NUM_CANDIDATES = 16
 _NUMBERS_PER_TRY = 3  # Which rectangle, x, y.
 _PER_CELL = 1 / 64  # Breaks ties; there are fewer than 64 cells in a row.
 
@@ -28,10 +29,9 @@ class Piece(NamedTuple):
 
   Attributes:
     name: for messages.
-    size: cells along its side.
-    legal: rectangles of lower left cells that it may have; none of them lets
-      it stand on a wall.
-    usual: those of uniform draws, each with the same chance.
+    size: side length in cells.
+    legal: rectangles of allowed lower left cells; all are clear of walls.
+    usual: rectangles of uniform draws, which are equally likely.
   """
 
   name: str
@@ -41,14 +41,14 @@ class Piece(NamedTuple):
 
 
 class Grid:
-  """Tasks that place some pieces on a lattice, none on top of another.
+  """Tasks that place pieces on a lattice without overlaps.
 
   Attributes:
-    pieces: in the order in which they are placed; where two are in each
-      other's way, it is the later one that is wrong.
-    num_dims: numbers of a task vector (D).
-    num_uniform_draws: what `uniform` wants for a task.
-    num_easy_draws: what `easy` wants for a task.
+    pieces: in the order in which they are placed; of two that overlap, the
+      later one is infeasible.
+    num_dims: length of a task vector (D).
+    num_uniform_draws: numbers that `uniform` needs for each task.
+    num_easy_draws: numbers that `easy` needs for each task.
   """
 
   def __init__(
@@ -62,12 +62,12 @@ class Grid:
     """Describes the tasks.
 
     Args:
-      pieces: what a task places.
-      easy: called with xp and numbers [..., num_easy_draws] from U[0, 1),
-        returns tasks [..., D] that begin (almost) solved; pieces that stand
-        wrong will be moved.
+      pieces: the pieces that a task places.
+      easy: given xp and numbers [..., num_easy_draws] from U[0, 1), returns
+        tasks [..., D] that begin (almost) solved; infeasible pieces are
+        projected afterwards.
       num_easy_draws: see above.
-      xp: whose arrays are taken and returned.
+      xp: module of the arrays that are taken and returned.
     """
     self.pieces = tuple(pieces)
     self.num_dims = 2 * len(self.pieces)
@@ -82,11 +82,11 @@ class Grid:
     ]
 
   def using(self, xp: Any) -> 'Grid':
-    """Returns the same for other arrays."""
+    """Returns the same grid for arrays of another module."""
     return Grid(self.pieces, self._easy, self.num_easy_draws, xp=xp)
 
   def feasible(self, phi: Array) -> Array:
-    """Returns bool [..., pieces]: in its region, and not on an earlier one."""
+    """Returns bool [..., pieces]: in its region and not on an earlier piece."""
     cells = self._cells(phi)
     is_free = [
       self._is_free(index, cell, cells[:index])
@@ -97,8 +97,8 @@ class Grid:
   def nearest(self, phi: Array) -> Array:
     """Returns the nearest legal tasks [..., D], in whole cells.
 
-    Piece by piece: one that stands wrong goes to the nearest place that is
-    free, in Manhattan distance; of equals to the one with the least x, then y.
+    Piece by piece, infeasible pieces are projected to the nearest free cell in
+    Manhattan distance; ties go to the smallest x, then the smallest y.
     """
     return self._place(
       self._around(cell, piece, radius)
@@ -108,7 +108,7 @@ class Grid:
     )
 
   def uniform(self, numbers: Array) -> Array:
-    """Returns tasks [..., D]: every piece somewhere in its usual rectangles.
+    """Returns tasks [..., D] with each piece in its usual rectangles.
 
     Args:
       numbers: [..., num_uniform_draws] from U[0, 1).
@@ -140,7 +140,7 @@ class Grid:
     return self.nearest(self._easy(self._xp, numbers))
 
   def check(self, phi: np.ndarray) -> np.ndarray:
-    """Returns tasks [..., D] as float32, if they are legal ones.
+    """Returns tasks [..., D] as float32, if all are legal.
 
     Raises:
       ValueError: one is not; the message says why and names the nearest one.
@@ -195,10 +195,10 @@ class Grid:
   def _around(
     self, cell: Array, piece: Piece, radius: int
   ) -> tuple[Array, Array]:
-    """Returns cells [..., k, 2] about the nearest legal ones, and their cost.
+    """Returns cells [..., k, 2] around the nearest legal ones, and their cost.
 
-    What is cheapest is the nearest to cell [..., 2] in Manhattan distance; of
-    equals the one with the least x, then y.
+    The cost is the Manhattan distance to cell [..., 2], with ties broken by the
+    smallest x, then the smallest y.
     """
     xp, reach = self._xp, range(-radius, radius + 1)
     steps = [(x, y) for x in reach for y in reach if abs(x) + abs(y) <= radius]
@@ -214,10 +214,10 @@ class Grid:
     return found, distance + x * _PER_CELL + y * _PER_CELL**2
 
   def _place(self, options: Iterable[tuple[Array, Array]]) -> Array:
-    """Places piece after piece on the cheapest of its options that is free.
+    """Places piece by piece on the cheapest free option.
 
     Args:
-      options: for each piece, cells [..., k, 2] and what they cost [..., k].
+      options: for each piece, cells [..., k, 2] and their cost [..., k].
 
     Returns:
       Tasks [..., D].
@@ -228,7 +228,7 @@ class Grid:
       cost = xp.where(self._is_free(index, cells, others), cost, np.inf)
       rank = np.arange(cells.shape[-2])
       is_best = rank == xp.argmin(cost, -1)[..., None]
-      # XLA compiles a sum sooner than a gather.
+      # XLA compiles a sum faster than a gather.
       placed.append(xp.sum(xp.where(is_best[..., None], cells, 0.0), -2))
     return xp.concatenate(placed, -1)
 
@@ -245,10 +245,10 @@ def _overlaps(one: Array, size: int, other: Array, other_size: int) -> Array:
 
 
 def _enough(pieces: Sequence[Piece], index: int) -> int:
-  """Returns how far a piece may have to go to get out of the way, cells.
+  """Returns a radius in cells within which a piece always finds a free cell.
 
-  In the corner of a region there are (r + 1) (r + 2) / 2 cells within r. So
-  many cannot all be blocked.
+  In the corner of a region (r + 1) (r + 2) / 2 cells lie within r. That is more
+  than other pieces can block.
   """
   size = pieces[index].size
   blocked = sum((size + other.size - 1) ** 2 for other in pieces[:index])

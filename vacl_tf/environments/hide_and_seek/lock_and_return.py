@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Lock-and-Return: lock all boxes, then go back to the own birthplace.
+"""Lock-and-Return: lock all boxes, then return to the start positions.
 
 Paper, section on the hide-and-seek environment; docs/reproduction.md has the
 details. 12 x 12 m, no inner walls, one team.
@@ -16,9 +16,9 @@ from vacl_tf.environments.hide_and_seek import grid
 from vacl_tf.environments.hide_and_seek import mechanics
 from vacl_tf.environments.hide_and_seek import task
 
-MOST = 8  # Agents, and boxes.
-REWARD_LOCKED = 0.2  # All boxes are locked, ...
-REWARD_HOME = 1.0  # ... and besides, everybody is at home.
+MOST = 8  # Largest number of agents, and of boxes.
+REWARD_LOCKED = 0.2  # Each step in which all boxes are locked.
+REWARD_HOME = 1.0  # In addition, if all agents are also at home.
 HOME_RADIUS = 0.5  # Metres.
 _NUM_CELLS = 60
 _WALL_FRICTION = 1.0
@@ -28,13 +28,14 @@ _LEGAL_BOX = ((1, 56, 1, 56),)
 _USUAL_AGENT = ((30, 56, 1, 26),)
 _USUAL_BOX = ((1, 55, 1, 55),)
 _EASY_BOX = (30, 56, 1, 26)
-_BIRTHPLACE = (8, 9)  # Among an agent's own features.
+_BIRTHPLACE = (8, 9)  # Indices in an agent's own features.
 
 
 class LockAndReturn(task.Task):
-  """Policies observe everything but birthplaces.
+  """Agents return to within HOME_RADIUS of their birthplaces.
 
-  An agent observes no birthplace of others, and its own only in the critic.
+  An agent never observes the birthplaces of others. Its own is observed by its
+  critic, and by its policy only with `sees_birthplace`.
   """
 
   name = 'lock_and_return'
@@ -56,14 +57,14 @@ class LockAndReturn(task.Task):
     Args:
       num_agents: n.
       num_boxes: m.
-      sees_birthplace: whether the policy observes where its agent started.
-        Otherwise it has to remember it; the critic observes it in any case.
+      sees_birthplace: whether the policy observes the agent's birthplace.
+        Otherwise it has to remember it.
 
     Raises:
-      ValueError: the numbers are not possible.
+      ValueError: a number is out of range.
     """
     if not all(1 <= given <= MOST for given in (num_agents, num_boxes)):
-      # Both: a caller who gave one of them may not know of the other.
+      # Names both, as the caller may have given only one of them.
       raise ValueError(
         f'num_agents={num_agents} with num_boxes={num_boxes} is not possible '
         f'in {self.name}; allowed: 1 to {MOST} of each'
@@ -87,12 +88,12 @@ class LockAndReturn(task.Task):
     )
     self.features = _features(self.arena.side)
     self.slots = {'agents': num_agents - 1, 'boxes': num_boxes}
-    # Row k - 1 of agent i: the one k before it.
+    # Row k - 1 of agent i is agent i - k, modulo n.
     steps = 1 + np.arange(num_agents - 1)
     self._others = (np.arange(num_agents)[:, None] - steps) % num_agents
 
   def start(self, phi: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    del numbers  # Everybody is in phi.
+    del numbers  # phi places all entities.
     return np.floor(phi + 0.5).reshape([len(phi), -1, 2])
 
   def read_task(self, cells: np.ndarray) -> np.ndarray:
@@ -122,9 +123,9 @@ class LockAndReturn(task.Task):
     return task.Observation(hidden, seen, critic_own=own)
 
   def judge(self, state: task.State) -> task.Outcome:
-    """Rewards all agents alike; progress is the share of agents at home.
+    """Returns a shared reward; progress is the share of agents at home.
 
-    Both are 0 while a box is open.
+    Both are 0 while a box is unlocked.
     """
     is_home = self._is_home(state)
     is_locked = state.is_locked.all(1)
@@ -147,14 +148,14 @@ class LockAndReturn(task.Task):
     ]
 
   def _is_home(self, state: task.State) -> np.ndarray:
-    """Returns bool [B, N]: who is near its birthplace."""
+    """Returns bool [B, N]: whether an agent is near its birthplace."""
     away = state.position[:, : self.cast.num_agents, :2] - state.birthplace
     return np.hypot(away[..., 0], away[..., 1]) <= self.home_radius
 
   def _easy(self, xp: Any, numbers: grid.Array) -> grid.Array:
-    """Every agent stands about a box; there are boxes for all if they suffice.
+    """Places each agent next to a box, to different ones if there are enough.
 
-    Agents come first, so it is the boxes that give way.
+    Agents come first in phi, so boxes are moved where squares overlap.
     """
     n, m, _ = self.cast
     along_x, along_y, match, steps = (
@@ -181,7 +182,7 @@ class LockAndReturn(task.Task):
 
 
 def _features(side: float) -> dict[str, tuple[task.Feature, ...]]:
-  """Returns the observed features on a floor with sides so long."""
+  """Returns the observed features; side is the length of the floor's side."""
   joints = task.joint_features(side, ('yaw',))
   return {
     'own': (

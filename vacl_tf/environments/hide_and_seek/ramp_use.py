@@ -23,10 +23,10 @@ _WALL_FRICTION = 0.01
 _ROOM = 15  # The row and the column of cells that the room's walls are on.
 _HIDER, _SEEKER = 0, 1
 _AGENT_CELLS, _OBJECT_CELLS = 2, 3
-# Left of the room, above that, above the room. On row 15 begins the wall.
+# Left of the room, above that, above the room. The wall is on row 15.
 _LEGAL_SEEKER = ((1, 13, 1, 13), (1, 13, 15, 27), (15, 27, 16, 27))
-# The released code uses the seeker's regions for the ramp too, by mistake.
-# Its own ones end at column 11; easy tasks need column 12.
+# The released code uses the seeker's regions for the ramp too, by mistake. The
+# ramp's own regions end at column 11; easy tasks need column 12.
 _LEGAL_RAMP = ((1, 12, 1, 11), (1, 11, 15, 26), (15, 26, 16, 26))
 _USUAL_SEEKER = ((1, 11, 1, 11), (1, 11, 15, 26), (15, 26, 16, 26))
 _USUAL_RAMP = ((1, 10, 1, 10), (1, 10, 15, 25), (15, 25, 16, 25))
@@ -36,7 +36,7 @@ _AWAY = 3  # Cells between the corners of ramp and seeker in an easy task.
 
 
 class RampUse(task.Task):
-  """One seeker acts. It need not enter the room; seeing the hider is enough."""
+  """The seeker acts. It need not enter the room; seeing the hider suffices."""
 
   name = 'ramp_use'
   actors = (_SEEKER,)
@@ -140,10 +140,10 @@ class RampUse(task.Task):
 
 
 def _easy(xp: Any, numbers: grid.Array) -> grid.Array:
-  """The ramp stands against a wall of the room, the seeker near by.
+  """Places the ramp against a wall of the room and the seeker near it.
 
-  Above the room the ramp's high end is at the wall; left of the room its slope
-  runs along the wall.
+  Above the room the ramp's high end touches the wall; left of the room its
+  slope runs along the wall.
   """
   is_above = numbers[..., 0] < 0.5
   where = numbers[..., 1]
@@ -158,7 +158,7 @@ def _easy(xp: Any, numbers: grid.Array) -> grid.Array:
 def _features(
   side: float, has_box: bool
 ) -> dict[str, tuple[task.Feature, ...]]:
-  """Returns the observed features on a floor with sides so long."""
+  """Returns the observed features; side is the length of the floor's side."""
   joints = task.joint_features(side, ('yaw',))
   thing = (*task.joint_features(side, ('cos', 'sin')), *task.LOCK_FLAGS)
   features = {

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What an environment step costs beside the physics in it."""
+"""Measures the cost of an environment step relative to its physics."""
 
 import time
 from collections.abc import Callable
@@ -22,28 +22,28 @@ def measure(
   num_steps: int = 40,
   seed: int = 0,
 ) -> dict[str, float]:
-  """Plays the middle of an episode twice, whole and as physics, and compares.
+  """Times whole environment steps and their physics alone.
 
-  Every step is played whole (rules, sight, physics, observations, reward), and
-  in other simulations, which began alike, as physics alone with the same
-  controls and constraints; both must end in the same state bit for bit. Motors
-  are random, and everybody always wants to lock and to pull.
+  Each step is played twice: whole (rules, visibility, physics, observations,
+  reward), and in a second batch of simulations as physics alone, with the same
+  controls and constraints. Both must end in the same state, bit for bit. Motors
+  are random, and all agents always lock and pull.
 
   Args:
-    task: what to play, from tasks that are half easy, half uniform.
-    num_worlds: side by side (B).
-    threads: of the physics; see `environment.HideAndSeekWorlds`.
-    num_steps: measured, after half as many to get going.
+    task: the task; half of the task vectors are easy, half uniform.
+    num_worlds: number of worlds (B).
+    threads: see `environment.HideAndSeekWorlds`.
+    num_steps: measured steps, after half as many for warming up.
     seed: of tasks and actions.
 
   Returns:
-    Microseconds of one world's step as a whole and of its physics alone (wall
-    time and, with the threads added up, CPU time), their ratios, and what went
-    on: contacts and constraint rows of a world, the shares of agents that hold
-    something and of objects that are locked.
+    Microseconds per world of a whole step and of its physics alone (wall time,
+    and CPU time summed over threads), their ratios, contacts and constraint
+    rows per world, and the shares of agents that hold an object and of objects
+    that are locked.
 
   Raises:
-    RuntimeError: the physics alone ended somewhere else.
+    RuntimeError: the physics alone ended in another state.
   """
   rng = np.random.default_rng(seed)
   easy = task.sample_easy(num_worlds // 2, rng)
@@ -66,7 +66,7 @@ def measure(
 
 
 def _figures(mean_us: np.ndarray, events: np.ndarray) -> dict[str, float]:
-  """Returns what `measure` does, of mean microseconds [4] and events [4]."""
+  """Returns the results of `measure` from mean times [4] and events [4]."""
   wall, cpu, bare_wall, bare_cpu = mean_us.tolist()
   names = ('contacts', 'constraint_rows', 'holding', 'locked')
   return {
@@ -81,7 +81,7 @@ def _figures(mean_us: np.ndarray, events: np.ndarray) -> dict[str, float]:
 
 
 def _busy(state: task_lib.State) -> tuple[float, float]:
-  """Returns which shares of agents hold something and of objects are locked."""
+  """Returns the shares of holding agents and of locked objects."""
   return np.mean(state.held != mechanics.NOTHING), state.is_locked.mean()
 
 
@@ -109,7 +109,7 @@ def _step_both(
 
   num_unstable = worlds.num_unstable
   whole = _timed(play)
-  # These are still what this step has set.
+  # The step has set these and they still hold.
   for name in ('ctrl', 'eq_active'):
     bare.bind(name)[:] = physics.bind(name)
   for name in ('eq_data', 'jnt_limited', 'jnt_range'):
@@ -118,7 +118,7 @@ def _step_both(
   differs = np.flatnonzero((bare.state != physics.state).any(1))
   if differs.size and worlds.num_unstable == num_unstable:
     raise RuntimeError('the same physics from the same state ended elsewhere')
-  # Some may have been placed again.
+  # Worlds that diverged were reset.
   bare.reset(differs, stage=mujoco.mjtStage.mjSTAGE_NONE.value)
   bare.state[differs] = physics.state[differs]
   return *whole, *alone

@@ -24,19 +24,19 @@ AGENT_RADIUS = 0.10
 BALL_RADIUS = 0.15
 LANDMARK_RADIUS = 0.15
 COVER_DISTANCE = BALL_RADIUS + LANDMARK_RADIUS  # Of a ball, to be rewarded.
-FLAG_DISTANCE = AGENT_RADIUS + LANDMARK_RADIUS  # Of any disc, to be seen.
+FLAG_DISTANCE = AGENT_RADIUS + LANDMARK_RADIUS  # Of any disc, for the flag.
 REWARD_COVERED = 0.2  # Over n for each landmark and step; scale 0.1 included.
 REWARD_ALL_COVERED = 0.1  # On top of it, each step.
-HALF_WIDTH = 2.0  # Metres, of the square that tasks lie in.
+HALF_WIDTH = 2.0  # Of the square of tasks, metres.
 _CELL = 0.4  # Metres, side of a cell of the grid for easy tasks.
-_JITTER = 0.05  # Metres about the middle of a cell.
-_FULL = 1e3  # Makes a cell that is taken the last choice.
+_JITTER = 0.05  # Largest offset from the centre of a cell, metres.
+_FULL = 1e3  # Penalty that makes a taken cell the last choice.
 
 
 class PushBallState(NamedTuple):
   """Positions and velocities in metres and metres per second.
 
-  Agents and balls are bodies alike to the physics, so they lie together.
+  The physics treats agents and balls alike, so they share arrays.
   """
 
   position: tf.Tensor  # [B, 2 n, 2] agents, then balls.
@@ -60,16 +60,16 @@ class PushBallTaskSpace(task_space.BoxTaskSpace):
     self._ring = np.maximum(ring, 1).astype(np.float32)
 
   def sample_easy(self, num_tasks: int, seed: types.Seed) -> tf.Tensor:
-    """An agent and a landmark stand beside each ball; GetEasy.
+    """Places an agent and a landmark next to each ball; GetEasy.
 
-    Every entity lies about the middle of a cell of a grid of n x n. Balls are
-    anywhere on it; in random order a landmark takes a cell next to each ball,
-    and an agent does, which may use the rim of cells about the grid. No cell
-    has two of a kind or a ball and anything else. Where all next to a ball are
-    taken, the nearest ring with a free cell serves.
+    Entities lie near the centres of cells of an n x n grid. Balls take random
+    cells. Then, in random order, a landmark takes a cell next to each ball, and
+    so does an agent, which may also use the rim of cells around the grid. No
+    cell has two entities of a kind, or a ball and another entity. If all cells
+    next to a ball are taken, the nearest ring with a free cell is used.
 
-    The grid is centred, so that its rim is inside of the room up to n = 8; in
-    the released code it is off by half a cell.
+    The grid is centred, so that its rim is inside the room up to n = 8. In the
+    released code it is off by half a cell.
     """
     balls, landmarks, agents, jitter = randomness.split(seed, 4)
     nowhere = tf.zeros([self.num_agents, num_tasks, len(self._rim)])
@@ -88,7 +88,7 @@ class PushBallTaskSpace(task_space.BoxTaskSpace):
     return tf.reshape(points, [num_tasks, self.num_dims])
 
   def _rings(self, ball: tf.Tensor, seed: types.Seed) -> tf.Tensor:
-    """Returns rings [n, tasks, cells] about the balls, in random order."""
+    """Returns rings [n, tasks, cells] around the balls, in random order."""
     order = randomness.uniform(randomness.fold(seed, 1), tf.shape(ball))
     order = tf.argsort(order, axis=0)
     shuffled = tf.gather(tf.transpose(ball), tf.transpose(order), batch_dims=1)
@@ -97,15 +97,15 @@ class PushBallTaskSpace(task_space.BoxTaskSpace):
   def _choose(
     self, ring: tf.Tensor, taken: tf.Tensor, seed: types.Seed
   ) -> tf.Tensor:
-    """Gives n entities, one after the other, a free cell of a near ring.
+    """Assigns free cells of near rings to n entities, one after another.
 
     Args:
-      ring: [n, tasks, cells] cells of smaller ones come first.
-      taken: [cells] or [tasks, cells] positive where nothing may go.
+      ring: [n, tasks, cells] cells of smaller rings are preferred.
+      taken: [cells] or [tasks, cells] positive where a cell is not free.
       seed: of the choice among the cells of a ring.
 
     Returns:
-      Indices of cells [n, tasks], different ones.
+      Distinct indices of cells [n, tasks].
     """
     wishes = randomness.uniform(seed, tf.shape(ring)) - ring
     chosen = []
@@ -139,7 +139,7 @@ class PushBall(base.Environment):
     self._radius = np.array(radii)[:, None]
 
   def place(self, phi: tf.Tensor, seed: types.Seed) -> PushBallState:
-    del seed  # The task says it all.
+    del seed  # phi determines the state.
     points = tf.reshape(phi, [-1, 3 * self.num_agents, 2])
     num_bodies = 2 * self.num_agents
     position, landmark = points[:, :num_bodies], points[:, num_bodies:]
@@ -163,9 +163,10 @@ class PushBall(base.Environment):
     )
 
   def observe(self, state: PushBallState) -> types.Observations:
-    """A landmark's flag is not its reward: agents raise it too, balls later.
+    """Returns observations with flags as in the released code.
 
-    So it is in the released code.
+    A landmark's flag is 1 if any agent or ball is within FLAG_DISTANCE; the
+    reward asks for a ball within COVER_DISTANCE.
     """
     position = scenario.worlds_last(state.position)
     landmark = scenario.worlds_last(state.landmark)
@@ -185,7 +186,7 @@ class PushBall(base.Environment):
     return (types.Observation(own, entities),)
 
   def reward(self, state: PushBallState) -> tuple[tf.Tensor, ...]:
-    """Agents share all of it; touching costs nothing."""
+    """Returns the shared reward; there is no penalty for contact."""
     num_covered = self._num_covered(state)
     shared = REWARD_COVERED / self.num_agents * num_covered
     all_covered = tf.cast(num_covered >= self.num_agents, tf.float32)

@@ -1,10 +1,11 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Speaker-Listener: one who knows the goal, and one who can go there.
+"""Speaker-Listener: one agent knows the goal, the other can move there.
 
 Paper, appendix on additional results; docs/reproduction.md has the details.
-The speaker observes which of three landmarks is the goal, cannot move, and says
-one of three symbols; the listener hears it and moves. Nothing collides.
+The speaker observes which of three landmarks is the goal, cannot move, and
+sends one of three symbols. The listener receives it and moves. Nothing
+collides.
 """
 
 import functools
@@ -47,18 +48,18 @@ class SpeakerListenerState(NamedTuple):
   velocity: tf.Tensor  # [B, 2] of the listener.
   landmark: tf.Tensor  # [B, 3, 2]
   goal: tf.Tensor  # int32 [B], index of a landmark.
-  message: tf.Tensor  # [B, 3] one-hot; zeros before the first is said.
+  message: tf.Tensor  # [B, 3] one-hot; zeros before the first message.
 
 
 class SpeakerListenerTaskSpace(task_space.BoxTaskSpace):
-  """phi = speaker, listener, landmarks: 10 numbers. The goal is not of it."""
+  """phi = speaker, listener, landmarks: 10 numbers, without the goal."""
 
   def __init__(self) -> None:
     high = np.full([_NUM_BODIES + NUM_LANDMARKS, 1, 2], _HALF_WIDTH)
     super().__init__(-high, high, _NUM_BODIES)
 
   def sample_easy(self, num_tasks: int, seed: types.Seed) -> tf.Tensor:
-    """Landmarks lie so close that a listener at one may be at all; GetEasy."""
+    """Places both beside landmarks that lie close together; GetEasy."""
     where, order, offset = randomness.split(seed, 3)
     landmark = randomness.uniform(
       where,
@@ -72,7 +73,7 @@ class SpeakerListenerTaskSpace(task_space.BoxTaskSpace):
 
 
 class SpeakerListener(base.Environment):
-  """Reward for both while the listener is at the goal."""
+  """Both are rewarded while the listener is at the goal."""
 
   is_terminal = False
 
@@ -104,7 +105,7 @@ class SpeakerListener(base.Environment):
     self.task_space = SpeakerListenerTaskSpace()
 
   def place(self, phi: tf.Tensor, seed: types.Seed) -> SpeakerListenerState:
-    """The goal is drawn each time, for a task that was played before too."""
+    """Returns the initial state; each time the goal is drawn anew."""
     points = tf.reshape(phi, [-1, _NUM_BODIES + NUM_LANDMARKS, 2])
     batch = tf.shape(points)[:1]
     goal = randomness.uniform(seed, batch, 0.0, float(NUM_LANDMARKS))
@@ -180,6 +181,6 @@ def _is_reached(state: SpeakerListenerState) -> tf.Tensor:
   landmark = scenario.worlds_last(state.landmark)
   towards = landmark - tf.transpose(state.listener)[:, None]  # [2, m, B]
   near = physics.square_length(towards) < REACH_SQUARED
-  # Of all landmarks, as picking the goal's would gather row by row.
+  # For all landmarks, as a gather of the goal's would be slow.
   at_goal = near & (tf.range(NUM_LANDMARKS)[:, None] == state.goal)
   return functools.reduce(tf.logical_or, tf.unstack(at_goal))

@@ -28,12 +28,12 @@ LANDMARK_RADIUS = 0.05
 WIDE_LANDMARK_RADIUS = 0.15  # For crowds; see `landmark_radius`.
 REWARD_ALL_COVERED = 0.4  # Shared, each step; scale 0.1 included.
 PENALTY_CONTACT = 0.1  # Each step, for an agent that touches another.
-_FEW_AGENTS = 4  # Up to so many, easy landmarks lie in a square of side 0.6.
-# Above so many, easy landmarks are kept apart: agents that stand still on
-# landmarks drawn independently would push each other off them.
+_FEW_AGENTS = 4  # Up to so many, easy landmarks lie in a square of 0.6 m.
+# With more agents easy landmarks are kept apart: on landmarks drawn
+# independently, agents at rest would push each other away.
 _LOOSE_AGENTS = 8
-_APART = 0.21  # Metres between them at least; two agents touch at 0.20.
-_CROWDED_SIDE = 0.4  # Metres, times sqrt(n): of the square they lie in.
+_APART = 0.21  # Their least distance, metres; two agents touch at 0.20.
+_CROWDED_SIDE = 0.4  # Side of their square / sqrt(n), metres.
 _NARROW_AGENTS = 24  # Up to so many, landmarks have the usual radius.
 
 Box = tuple[float, float, float, float]  # x from, x to, y from, y to; metres.
@@ -44,12 +44,12 @@ class Room(NamedTuple):
 
   Attributes:
     agents: boxes that agents may start in.
-    target_agents: box that they start in when a policy is judged.
+    target_agents: box that they start in when a policy is evaluated.
     landmarks: box of the landmarks.
     easy_centre: of the square that easy landmarks lie in, metres.
     easy_half_width: of that square for many agents, metres.
     walls: see `physics`.
-    half_width: of what a picture shows, metres.
+    half_width: of pictures, metres.
   """
 
   agents: tuple[Box, ...]
@@ -125,7 +125,7 @@ class SpreadTaskSpace(task_space.BoxTaskSpace):
       self._easy_half_width = room.easy_half_width
 
   def sample_easy(self, num_tasks: int, seed: types.Seed) -> tf.Tensor:
-    """Agents stand beside landmarks that lie close together; GetEasy."""
+    """Places agents beside landmarks that lie close together; GetEasy."""
     where, order, offset = randomness.split(seed, 3)
     if self.num_agents > _LOOSE_AGENTS:
       landmark = self._easy_centre + _apart(num_tasks, self.num_agents, where)
@@ -142,15 +142,15 @@ class SpreadTaskSpace(task_space.BoxTaskSpace):
     return tf.reshape(both, [num_tasks, self.num_dims])
 
   def sample_target(self, num_tasks: int, seed: types.Seed) -> tf.Tensor:
-    """In Hard-Spread all agents start in the room farthest from landmarks."""
+    """Returns target tasks; in Hard-Spread agents start in the left room."""
     low, high = self._target[:, 0], self._target[:, 1]
     return randomness.uniform(seed, [num_tasks, self.num_dims], low, high)
 
 
 def _apart(num_tasks: int, num: int, seed: types.Seed) -> tf.Tensor:
-  """Returns points [num_tasks, num, 2] about 0, _APART from each other.
+  """Returns points [num_tasks, num, 2] around 0, at least _APART apart.
 
-  Each has a cell of a square grid to itself, and room to move in it.
+  Each has its own cell of a square grid and a random position in it.
   """
   choice, place = randomness.split(seed, 2)
   num_cells = math.ceil(num**0.5)  # Along a side.
@@ -167,7 +167,7 @@ def _apart(num_tasks: int, num: int, seed: types.Seed) -> tf.Tensor:
 def landmark_radius(num_agents: int) -> float:
   """Returns the radius of landmarks, in metres.
 
-  Crowds of more than 24 have wide ones; docs/reproduction.md says why.
+  With more than 24 agents they are wide; docs/reproduction.md says why.
   """
   if num_agents > _NARROW_AGENTS:
     return WIDE_LANDMARK_RADIUS
@@ -175,7 +175,7 @@ def landmark_radius(num_agents: int) -> float:
 
 
 class Spread(base.Environment):
-  """Sparse reward: only when all landmarks are covered at once."""
+  """Sparse reward: only while all landmarks are covered."""
 
   is_terminal = False
 
@@ -199,7 +199,7 @@ class Spread(base.Environment):
     self.task_space = SpreadTaskSpace(self._room, num_agents)
 
   def place(self, phi: tf.Tensor, seed: types.Seed) -> SpreadState:
-    del seed  # The task says it all.
+    del seed  # phi determines the state.
     points = tf.reshape(phi, [-1, 2, self.num_agents, 2])
     position, landmark = points[:, 0], points[:, 1]
     return SpreadState(position, tf.zeros_like(position), landmark)
