@@ -6,8 +6,8 @@ Started again with the same run_dir, it resumes. Every constant of the task, the
 agent and the curriculum is a flag. --import=my_task.py brings some of your own.
 """
 
+import contextlib
 import pathlib
-import shutil
 import signal
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -24,7 +24,7 @@ from vacl_tf import overrides
 from vacl_tf import presets
 from vacl_tf.launch import command_line
 from vacl_tf.launch import plot
-from vacl_tf.launch import records
+from vacl_tf.launch import run_folder
 
 with command_line.quiet_imports():
   import tensorflow as tf
@@ -36,6 +36,7 @@ from vacl_tf.environments import base
 from vacl_tf.launch import provenance
 from vacl_tf.training import checkpoints
 from vacl_tf.training import export
+from vacl_tf.training import files
 from vacl_tf.training import history
 from vacl_tf.training import loggers
 from vacl_tf.training import loop
@@ -58,6 +59,11 @@ _ENTITY_COUNTS = flags.DEFINE_string(
 )
 _AGENT = flags.DEFINE_string('config.agent.name', None, 'Agent.')
 _CURRICULUM = flags.DEFINE_string('curriculum', None, 'Curriculum.')
+_RESTART = flags.DEFINE_bool(
+  'restart',
+  False,
+  'Train anew; a run that is in run_dir is renamed to run_dir.old1 first.',
+)
 
 _PREFIX = 'config.'
 # From these, which have flags of their own, the rest of a config follows.
@@ -159,40 +165,11 @@ def make_length(cfg: config.Config) -> config.RunLength:
   return length
 
 
-def open_run_dir(cfg: config.Config) -> pathlib.Path:
-  """Returns the run directory, made if need be.
-
-  Raises:
-    UsageError: it can't be used, or holds a run of another config.
-  """
+def run_dir(cfg: config.Config) -> pathlib.Path:
+  """Returns the folder that the flags name, or else one for the config."""
   count = entity_counts.spelled(cfg.environment.counts)
   name = f'runs/{cfg.environment.name}_n{count}_s{cfg.seed}'
-  path = command_line.folder(command_line.RUN_DIR.value or name)
-  try:
-    path.mkdir(parents=True, exist_ok=True)
-    (path / '.writable').touch()
-    (path / '.writable').unlink()
-  except OSError as error:
-    raise command_line.UsageError(
-      f'run_dir={path} is not a folder that can be written to '
-      f'({error.strerror}); give another one'
-    ) from error
-  if (path / 'config.json').exists():
-    _refuse_another_config(path, cfg)
-  elif any((path / 'checkpoints').glob('ckpt-*')):
-    raise command_line.UsageError(
-      f'{path} has checkpoints but no config.json; give another --run_dir'
-    )
-  return path
-
-
-def _refuse_another_config(path: pathlib.Path, cfg: config.Config) -> None:
-  old = records.read_config(path, 'give another --run_dir')
-  if different := overrides.differences(old, cfg):
-    raise command_line.UsageError(
-      f'{path} holds a run with another config ({"; ".join(different)}); give '
-      'the same flags or another --run_dir'
-    )
+  return command_line.folder(command_line.RUN_DIR.value or name)
 
 
 class _Signals:
@@ -209,15 +186,8 @@ class _Signals:
     signal.signal(number, signal.SIG_DFL)
 
 
-def _log_everywhere(
-  outputs: list[loggers.Logger], snapshot: Callable[[int], None]
-) -> Callable[[dict[str, float]], None]:
-  def log(row: dict[str, float]) -> None:
-    for output in outputs:
-      output.write(row)
-    snapshot(int(row['iteration']))
-
-  return log
+def _note(text: str) -> None:
+  print('note:', text)
 
 
 def _train(
@@ -230,28 +200,47 @@ def _train(
   signals = _Signals()
   run = run_lib.Run(cfg, envs)
   checkpointer = checkpoints.Checkpointer(
-    run, path / 'checkpoints', length.num_checkpoints
+    run, path / run_folder.CHECKPOINTS, length.num_checkpoints
   )
-  is_resumed = checkpointer.restore(report=lambda text: print('note:', text))
+  is_resumed = checkpointer.restore(_note)
+  export.recover(path / run_folder.POLICY)
   if is_resumed and loop.is_finished(run, length):
     print(f'{path} is finished: {_summary(run)}. Nothing to train.')
     _leave(run, envs[-1], cfg, path)
     return 0
-  metrics = path / 'metrics.csv'
-  loggers.CsvLogger.cut(metrics, int(run.iteration), length.evaluation_interval)
-  provenance.write(path / 'config.json', cfg, length, command_line.imports())
-  # Evaluations meanwhile should read the checkpoints, not an older policy.
-  shutil.rmtree(path / 'saved_model', ignore_errors=True)
+  provenance.write(
+    path / run_folder.CONFIG, cfg, length, command_line.imports()
+  )
+  if is_resumed:
+    _cut(run, length, path)
+  else:
+    checkpointer.save()  # Results are never without one; see run_folder.
   verb = 'Resuming' if is_resumed else 'Training'
   print(f'{verb} in {path}: {_summary(run)}', flush=True)
   is_done = _play(run, cfg, length, envs, path, checkpointer.save, signals)
   if not is_done:
-    export.export(run.agent, envs[-1], cfg, path / 'saved_model')
+    _export(run, envs[-1], cfg, path)
     print(f'Stopped and saved in {path}; the same command resumes.')
     return 128 + signals.number
   print(f'Finished: {_summary(run)}')
   _leave(run, envs[-1], cfg, path)
   return 0
+
+
+def _cut(
+  run: run_lib.Run, length: config.RunLength, path: pathlib.Path
+) -> None:
+  """Drops what was logged after the state that a run resumes from."""
+  iteration = int(run.iteration)
+  loggers.CsvLogger.cut(
+    path / run_folder.METRICS, iteration, length.evaluation_interval
+  )
+  loggers.TensorBoardLogger.cut(
+    path / run_folder.EVENTS, int(run.env_steps), _note
+  )
+  history.cut(
+    path / run_folder.SNAPSHOTS, iteration, length.checkpoint_interval, _note
+  )
 
 
 def _play(
@@ -260,44 +249,63 @@ def _play(
   length: config.RunLength,
   envs: tuple[base.World, ...],
   path: pathlib.Path,
-  save: Callable[[], str],
+  save: Callable[[], None],
   signals: _Signals,
 ) -> bool:
   """Trains a run and logs it; returns whether it is finished."""
-  outputs = [
-    loggers.CsvLogger(path / 'metrics.csv'),
-    loggers.TensorBoardLogger(path / 'events'),
-    loggers.TerminalLogger(length.num_env_steps),
-  ]
+  with contextlib.ExitStack() as opened:
+    outputs: list[loggers.Logger] = []
+    for output in (
+      loggers.CsvLogger(path / run_folder.METRICS),
+      loggers.TensorBoardLogger(path / run_folder.EVENTS),
+      loggers.TerminalLogger(length.num_env_steps),
+    ):
+      outputs.append(output)
+      opened.callback(output.close)
 
-  def snapshot(iteration: int) -> None:
-    if iteration % length.checkpoint_interval == 0 or iteration == 1:
-      history.record(path / 'curriculum.npz', run.curriculum, iteration)
+    def log(row: dict[str, float]) -> None:
+      for output in outputs:
+        output.write(row)
+      iteration = int(row['iteration'])
+      if history.is_due(iteration, length.checkpoint_interval):
+        snapshots = path / run_folder.SNAPSHOTS
+        history.record(snapshots, run.curriculum, iteration)
 
-  try:
+    def save_all() -> None:
+      for output in outputs:
+        output.sync()
+      save()
+
     return loop.train(
       run,
       programs_lib.Programs(run, envs, cfg),
       cfg,
       length,
-      log=_log_everywhere(outputs, snapshot),
-      save=save,
+      log=log,
+      save=save_all,
       should_stop=lambda: signals.number != 0,
       began=launch.BEGAN,
     )
-  finally:
-    for output in outputs:
-      output.close()
+
+
+def _export(
+  run: run_lib.Run, env: base.World, cfg: config.Config, path: pathlib.Path
+) -> None:
+  """Writes the policy, in place of an earlier one."""
+  directory = path / run_folder.POLICY
+  export.export(run.agent, env, cfg, directory, loop.progress(run))
 
 
 def _leave(
   run: run_lib.Run, env: base.World, cfg: config.Config, path: pathlib.Path
 ) -> None:
   """Writes what a finished run leaves for others, and says where it is."""
-  export.export(run.agent, env, cfg, path / 'saved_model')
-  history.record(path / 'curriculum.npz', run.curriculum, int(run.iteration))
-  pictures = plot.plot([path], path / 'curves.png')
-  print(f'  policy  {path / "saved_model"}')
+  _export(run, env, cfg, path)
+  history.record(
+    path / run_folder.SNAPSHOTS, run.curriculum, int(run.iteration)
+  )
+  pictures = plot.plot([path], path / run_folder.CURVES)
+  print(f'  policy  {path / run_folder.POLICY}')
   print(f'  curves  {", ".join(map(str, pictures))}')
 
 
@@ -319,13 +327,19 @@ def main() -> int:
     agents.check(cfg, envs[-1].roles)
   except (ImportError, ValueError) as error:
     raise command_line.UsageError(str(error)) from error
-  path = open_run_dir(cfg)
+  path = run_dir(cfg)
   try:
-    return _train(cfg, length, envs, path)
+    with run_folder.hold(path, cfg, _note, _RESTART.value) as path:
+      return _train(cfg, length, envs, path)
   except checkpoints.UnusableError as error:
     raise command_line.UsageError(str(error)) from error
   except base.WorldError as error:
     return command_line.fail(f'env={cfg.environment.name}: {error}')
+  except (files.WriteError, plot.UnwritableError) as error:
+    return command_line.fail(
+      f'{error}; what was saved before is kept, and the same command goes on '
+      'from there when it can be written'
+    )
   except loop.DivergedError as error:
     return command_line.fail(
       f'{error}; the last checkpoint in {path} is good: try a smaller '

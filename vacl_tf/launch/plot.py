@@ -19,11 +19,17 @@ from vacl_tf.environments import task_spec
 from vacl_tf.launch import command_line
 from vacl_tf.launch import plot_curriculum
 from vacl_tf.launch import records
+from vacl_tf.training import files
 
 if TYPE_CHECKING:  # At run time inside functions: it is slow to import.
   from matplotlib import axes
 
-_RUN_DIRS = flags.DEFINE_list('run_dirs', [], 'Folders of runs, with commas.')
+_RUN_DIRS = flags.DEFINE_multi_string(
+  'run_dirs',
+  [],
+  'Folders of runs, with commas or the flag several times. A folder that has '
+  'commas in its name is one.',
+)
 _OUTPUT = flags.DEFINE_string('output', 'curves.png', 'Picture to write.')
 
 # Okabe and Ito's colours, told apart by colour-blind eyes too.
@@ -31,6 +37,10 @@ _COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9')
 _INK = '#555555'
 _MARKERS = 'os^Dv'
 _GRID_POINTS = 400
+
+
+class UnwritableError(command_line.UsageError):
+  """A picture can't be written."""
 
 
 class Group(NamedTuple):
@@ -59,8 +69,9 @@ def plot(
     The files written: one or two.
 
   Raises:
-    UsageError: a run can't be read, the output can't be written, or a package
-      is missing that a task's map needs.
+    UsageError: a run can't be read, or a package is missing that a task's map
+      needs.
+    UnwritableError: the output can't be written; the old one is as before.
   """
   if not run_dirs:
     raise command_line.UsageError(
@@ -77,7 +88,7 @@ def plot(
   except (ImportError, ValueError) as error:
     raise command_line.UsageError(str(error)) from error
   except OSError as error:
-    raise command_line.UsageError(
+    raise UnwritableError(
       f'output={output} cannot be written ({error.strerror}); give another one'
     ) from error
   return [output, beside] if with_sets else [output]
@@ -162,7 +173,8 @@ def _draw_curves(groups: list[Group], output: pathlib.Path) -> None:
     right.set_xlabel('wall time (minutes)')
     picture.suptitle(title)
     picture.legend(loc='outside lower center', ncols=min(2, 1 + len(groups)))
-    picture.savefig(output, dpi=100)
+    with files.replaced(output) as beside:
+      picture.savefig(beside, format='png', dpi=100)
 
 
 def _draw_group(
@@ -258,11 +270,21 @@ def _draw_authors(axis: 'axes.Axes', groups: list[Group]) -> float:
   return end
 
 
+def _folders(values: list[str]) -> list[pathlib.Path]:
+  """Returns the folders that the flags name."""
+  found = []
+  for value in values:
+    # Its name may have commas, or spaces at the ends.
+    is_one = bool(value) and command_line.folder(value).is_dir()
+    names = [value] if is_one else [x.strip() for x in value.split(',')]
+    found += [command_line.folder(name) for name in names if name]
+  return found
+
+
 def main() -> int:
   """Draws the runs that the flags name."""
   output = command_line.folder(_OUTPUT.value)
-  run_dirs = [command_line.folder(path) for path in _RUN_DIRS.value if path]
-  written = plot(run_dirs, output)
+  written = plot(_folders(_RUN_DIRS.value), output)
   for path in written:
     print(f'Wrote {path}')
   if len(written) == 1:

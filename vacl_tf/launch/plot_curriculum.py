@@ -12,6 +12,7 @@ from vacl_tf import config
 from vacl_tf import entity_counts
 from vacl_tf.environments import map_layout
 from vacl_tf.launch import records
+from vacl_tf.training import files
 
 if TYPE_CHECKING:  # At run time inside functions: it is slow to import.
   from matplotlib import axes
@@ -66,7 +67,8 @@ def draw(run: records.Record, output: pathlib.Path) -> None:
       _draw_rooms(parts[1], run, snapshots, layout, target)
     what = records.describe(run.config, records.telling(run.cfg))
     picture.suptitle(f'{what}, seed {run.config["seed"]}')
-    picture.savefig(output, dpi=100)
+    with files.replaced(output) as beside:
+      picture.savefig(beside, format='png', dpi=100)
 
 
 def _draw_history(

@@ -17,7 +17,7 @@ import tensorflow as tf
 import vacl_tf
 from vacl_tf import config
 from vacl_tf import overrides
-from vacl_tf.training import checkpoints
+from vacl_tf.training import files
 
 _PACKAGES = ('tensorflow', 'tensorflow-probability', 'dm-sonnet', 'numpy')
 _MUJOCO = 'mujoco'  # Optional: particle worlds do without it.
@@ -37,7 +37,7 @@ def write(
     length: when the run ends, is evaluated and saved.
     imports: modules with tasks, agents or curricula of the user's own.
   """
-  checkpoints.write_json(
+  files.write_json(
     path,
     {
       'config': overrides.leaves(cfg),

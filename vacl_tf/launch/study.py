@@ -19,6 +19,7 @@ from absl import flags
 
 from vacl_tf import studies
 from vacl_tf.launch import command_line
+from vacl_tf.launch import locks
 from vacl_tf.launch import study_jobs
 from vacl_tf.launch import study_records
 from vacl_tf.launch import study_report
@@ -179,7 +180,7 @@ class _Runner:
         job = study_jobs.Job(
           run, self._plan.folder, free[0], self._plan.commands
         )
-      except (study_jobs.BusyError, OSError) as error:
+      except (locks.BusyError, OSError) as error:
         self._fail(run, str(error))
         return
       self._jobs.append(job)
@@ -267,9 +268,9 @@ def run_missing(plan: Plan, shard: tuple[int, int] = (1, 1)) -> int:
   signals = Signals()
   try:
     plan.folder.mkdir(parents=True, exist_ok=True)
-    with study_jobs.lock(path), signals.caught():
+    with locks.hold(path), signals.caught():
       return _Runner(plan).run(signals)
-  except study_jobs.BusyError as error:
+  except locks.BusyError as error:
     raise command_line.UsageError(
       f'{error}, which runs this study; wait for it, or give another '
       '--runs_dir or --shard'

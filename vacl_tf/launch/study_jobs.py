@@ -4,20 +4,19 @@
 
 import contextlib
 import ctypes
-import fcntl
 import os
 import pathlib
 import signal
-import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import IO, NamedTuple
 
 from vacl_tf import studies
+from vacl_tf.launch import locks
 from vacl_tf.launch import study_records
 
-LOCK = '.lock'
+LOCK = '.lock'  # Of those who look after a run; its trainer has its own.
 
 # A core each: threads of more would only wait for one another.
 _ONE_THREAD = {
@@ -32,10 +31,6 @@ _ONE_THREAD = {
 _DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux.
 # A trainer that was asked to end, before or after it could listen.
 _ENDED = (128 + signal.SIGTERM, -signal.SIGTERM)
-
-
-class BusyError(Exception):
-  """Somebody else holds a lock; the message says who."""
 
 
 class Commands(NamedTuple):
@@ -55,26 +50,6 @@ class Outcome(NamedTuple):
 
   is_complete: bool
   error: str = ''
-
-
-@contextlib.contextmanager
-def lock(path: pathlib.Path) -> Iterator[IO[str]]:
-  """Holds a lock until the end, or until the process is killed.
-
-  Raises:
-    BusyError: another process holds it.
-  """
-  with path.open('a+') as file:
-    try:
-      fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-      file.seek(0)
-      holder = file.read().strip() or 'another process'
-      raise BusyError(f'{path.parent} is in the hands of {holder}') from error
-    file.truncate(0)
-    file.write(f'process {os.getpid()} on {socket.gethostname()}\n')
-    file.flush()
-    yield file
 
 
 def cores() -> list[int]:
@@ -130,7 +105,7 @@ class Job:
     self._is_stopped = False  # With the whole study.
     self._path.mkdir(parents=True, exist_ok=True)
     with contextlib.ExitStack() as resources:
-      self._lock = resources.enter_context(lock(self._path / LOCK))
+      resources.enter_context(locks.hold(self._path / LOCK))
       if self._has_to_end():
         self._evaluate()
       else:
@@ -226,8 +201,6 @@ class Job:
       stdout=output,
       stderr=errors,
       env=os.environ | _ONE_THREAD,
-      # The lock is held by whoever works on the run, whatever becomes of us.
-      pass_fds=(self._lock.fileno(),),
       preexec_fn=_make_prepare(self.core),
       # Ctrl-C is for the study, which asks each of them once.
       start_new_session=True,

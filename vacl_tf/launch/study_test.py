@@ -269,19 +269,6 @@ class StopTest(_Case):
     self._go_on()
 
 
-class LockTest(_Case):
-  def test_a_lock_of_a_dead_process_is_taken_over(self):
-    path = self.root / 'lock'
-    path.write_text('process 1 on another machine, with a long name\n')
-    with study_jobs.lock(path):
-      self.assertRegex(path.read_text(), rf'^process {os.getpid()} on \S+\n$')
-      with self.assertRaisesRegex(study_jobs.BusyError, str(os.getpid())):
-        with study_jobs.lock(path):
-          pass
-    with study_jobs.lock(path):
-      pass
-
-
 class ProgressTest(_Case):
   def _write(self, plan, run, steps, seconds):
     path = plan.folder / run.name

@@ -2,18 +2,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checkpoints that never lose a run."""
 
-import json
 import pathlib
 import re
+import shutil
 from collections.abc import Callable
-from typing import Any
 
 import tensorflow as tf
 
+from vacl_tf.training import files
+
 # What TensorFlow raises for files that are cut short or damaged.
 _BROKEN = (tf.errors.OpError, IndexError, ValueError)
-_NUMBER = re.compile(r'ckpt-(\d+)\.')
-_GRAPH_NODE = re.compile(r'{{.*?}} ?')  # Where in a graph; no help to a user.
+# A whole checkpoint has an index, which is the last of its files to appear and
+# the first to go.
+_FILE = re.compile(r'ckpt-(\d+)\.(?:index|data-\d+-of-\d+)')
+_INDEX = re.compile(r'ckpt-(\d+)\.index')
+_NUMBER = re.compile(r'ckpt-(\d+)\..*')
+_UNFINISHED = re.compile(r'new|ckpt-\d+_temp.*')
+_NEW = 'new'  # Where a checkpoint is written before it gets its number.
+_OF_MANAGER = 'checkpoint'  # The list that earlier versions kept.
 
 
 class UnusableError(Exception):
@@ -23,10 +30,9 @@ class UnusableError(Exception):
 class Checkpointer:
   """Saves a run and brings the newest whole checkpoint back.
 
-  tf.train.CheckpointManager alone starts afresh in silence when its
-  `checkpoint` file is missing and fails on a truncated checkpoint. Here files
-  are tried from the newest on, a broken one is set aside as *.broken, and its
-  number is never used again.
+  Files are tried from the newest on. A broken one is set aside as *.broken,
+  and its number is never used again. tf.train.CheckpointManager is of no use:
+  it removes by pattern, and a folder's name may be one.
   """
 
   def __init__(
@@ -36,13 +42,15 @@ class Checkpointer:
     self._checkpoint = tf.train.Checkpoint(run=run)
     self._directory = directory
     self._max_to_keep = max_to_keep
-    self._manager: tf.train.CheckpointManager | None = None
 
   def restore(self, report: Callable[[str], None]) -> bool:
     """Restores the newest checkpoint that is whole, to train on from it.
 
+    What a save left that was cut short is removed.
+
     Args:
-      report: is told of each broken one, which is set aside.
+      report: is told of each broken one, which is set aside, and of what is
+        removed.
 
     Returns:
       Whether there was one; False only if the directory holds none at all.
@@ -50,22 +58,29 @@ class Checkpointer:
     Raises:
       UnusableError: there are checkpoint files, but none is whole, or the
         newest one is of another object than this run.
+      WriteError: the directory can't be written to.
     """
 
     def set_aside(number: int, reason: str) -> None:
-      for path in self._directory.glob(f'ckpt-{number}.*'):
-        path.rename(f'{path}.broken')
+      with files.writing(self._directory):
+        for path in self._files(_FILE):
+          if _number(path) == number:
+            path.rename(path.with_name(path.name + '.broken'))
       report(
         f'{self._directory}/ckpt-{number} is broken and set aside ({reason})'
       )
 
     is_restored = self.read_newest(set_aside)
-    if not is_restored and any(self._directory.glob('ckpt-*')):
+    if not is_restored and (
+      self._files(_INDEX) or any(self._directory.glob('ckpt-*.broken'))
+    ):
       raise UnusableError(
-        f'no checkpoint in {self._directory} is whole; to start anew, use '
-        'another --run_dir or remove this one'
+        f'no checkpoint in {self._directory} is whole; to start anew, give '
+        '--restart, which sets the run aside, or another --run_dir'
       )
-    self._start_manager()
+    with files.writing(self._directory):
+      self._clear(report)
+      self._remove_old()  # A save may have been cut short before it did.
     return is_restored
 
   def read_newest(
@@ -76,7 +91,7 @@ class Checkpointer:
     Raises:
       UnusableError: it is of another object than this run.
     """
-    for number in sorted(self._numbers('.index'), reverse=True):
+    for number in sorted(map(_number, self._files(_INDEX)), reverse=True):
       try:
         path = str(self._directory / f'ckpt-{number}')
         # Anew each time: one that failed to restore tries again later on.
@@ -86,51 +101,76 @@ class Checkpointer:
       except AssertionError as error:  # Whole, but of other variables.
         raise UnusableError(
           f'{path} was saved with another agent, curriculum or version of the '
-          f'library ({first_line(error)}); use another --run_dir'
+          f'library ({files.first_line(error)}); use another --run_dir'
         ) from error
       except _BROKEN as error:
-        on_broken(number, first_line(error))
+        on_broken(number, files.first_line(error))
     return False
 
-  def save(self) -> str:
-    """Writes the next checkpoint, then removes the oldest ones."""
-    return self._manager.save(1 + max(self._numbers(), default=0))
+  def save(self) -> None:
+    """Writes the next checkpoint, then removes the oldest ones.
 
-  def _numbers(self, suffix: str = '') -> set[int]:
-    """Returns the numbers of checkpoint files whose names end in suffix."""
-    names = [path.name for path in self._directory.glob(f'ckpt-*{suffix}')]
-    return {int(found.group(1)) for found in map(_NUMBER.match, names) if found}
+    Raises:
+      WriteError: it can't be written; the earlier ones are as before.
+    """
+    number = 1 + max(map(_number, self._files(_NUMBER)), default=0)
+    # TensorFlow's own number, which is part of the format.
+    self._checkpoint.save_counter.assign(number)
+    path = self._directory / f'ckpt-{number}'
+    with files.writing(path, tf.errors.OpError):
+      self._directory.mkdir(parents=True, exist_ok=True)
+      beside = self._directory / _NEW
+      try:
+        _remove(beside)
+        self._checkpoint.write(str(beside / 'ckpt'))
+        written = sorted(beside.iterdir())  # The index last.
+        for part in written:
+          files.sync(part)
+        for part in written:
+          part.rename(path.with_name(path.name + part.suffix))
+        files.sync(self._directory)
+      finally:
+        _remove(beside)
+      self._remove_old()
 
-  def _start_manager(self) -> None:
-    """Makes the manager know the files there are, whatever it wrote last."""
-    self._directory.mkdir(parents=True, exist_ok=True)
-    names = [f'ckpt-{number}' for number in sorted(self._numbers('.index'))]
-    if names:
-      # The file that a manager looks at, in the format of its text proto.
-      lines = [f'model_checkpoint_path: "{names[-1]}"']
-      for name in names:
-        # Without a time above 0 the manager would never remove it.
-        lines += [f'all_model_checkpoint_paths: "{name}"']
-        lines += ['all_model_checkpoint_timestamps: 1.0']
-      write_text(self._directory / 'checkpoint', '\n'.join(lines) + '\n')
-    self._manager = tf.train.CheckpointManager(
-      self._checkpoint, str(self._directory), self._max_to_keep
-    )
+  def _remove_old(self) -> None:
+    """Removes the oldest checkpoints by their exact names."""
+    numbers = sorted(map(_number, self._files(_INDEX)))
+    old = set(numbers[: -self._max_to_keep])
+    for path in sorted(self._files(_FILE), reverse=True):  # The index first.
+      if _number(path) in old:
+        path.unlink()
+
+  def _clear(self, report: Callable[[str], None]) -> None:
+    """Removes what is no whole checkpoint and was never one."""
+    whole = set(map(_number, self._files(_INDEX)))
+    torn = [x for x in self._files(_FILE) if _number(x) not in whole]
+    torn += self._files(_UNFINISHED)
+    for path in torn:
+      _remove(path)
+    if torn:
+      names = ', '.join(sorted(path.name for path in torn))
+      report(
+        f'{self._directory}: removed what a save left that was cut short '
+        f'({names})'
+      )
+    (self._directory / _OF_MANAGER).unlink(missing_ok=True)
+
+  def _files(self, pattern: re.Pattern[str]) -> list[pathlib.Path]:
+    """Returns the files of the directory whose names match."""
+    if not self._directory.is_dir():
+      return []
+    paths = self._directory.iterdir()
+    return [path for path in paths if pattern.fullmatch(path.name)]
 
 
-def first_line(error: Exception) -> str:
-  """Returns what an error says, short enough for one line."""
-  text = _GRAPH_NODE.sub('', str(error)).strip() or repr(error)
-  return text.splitlines()[0][:200]
+def _number(path: pathlib.Path) -> int:
+  return int(_NUMBER.match(path.name).group(1))
 
 
-def write_text(path: pathlib.Path, text: str) -> None:
-  """Writes a file whole or not at all."""
-  beside = path.with_name(path.name + '.new')
-  beside.write_text(text)
-  beside.replace(path)
-
-
-def write_json(path: pathlib.Path, content: Any) -> None:
-  """Writes a JSON file whole or not at all."""
-  write_text(path, json.dumps(content, indent=2) + '\n')
+def _remove(path: pathlib.Path) -> None:
+  """Removes a file or folder, if it is there."""
+  if path.is_dir() and not path.is_symlink():
+    shutil.rmtree(path, ignore_errors=True)
+  else:
+    path.unlink(missing_ok=True)

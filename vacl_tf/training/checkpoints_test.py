@@ -6,6 +6,7 @@ import pathlib
 
 import numpy as np
 import tensorflow as tf
+from absl.testing import parameterized
 
 from vacl_tf.training import checkpoints
 
@@ -19,7 +20,7 @@ class _Counter(tf.Module):
     self.block = tf.Variable(tf.zeros([1000]))
 
 
-class CheckpointerTest(tf.test.TestCase):
+class CheckpointerTest(tf.test.TestCase, parameterized.TestCase):
   def setUp(self):
     super().setUp()
     self.directory = pathlib.Path(self.create_tempdir().full_path) / 'ckpt'
@@ -56,12 +57,61 @@ class CheckpointerTest(tf.test.TestCase):
     kept = sorted(path.name for path in self.directory.glob('ckpt-*.index'))
     self.assertEqual(kept, [f'ckpt-{number}.index' for number in (4, 5, 6)])
 
-  def test_a_lost_state_file_loses_nothing(self):
+  def test_a_list_of_earlier_versions_means_nothing(self):
     self._save(1, 2)
-    (self.directory / 'checkpoint').unlink()
+    names = self.directory / 'checkpoint'
+    names.write_text('model_checkpoint_path: "ckpt-1"')
     self._save(3)
     self.assertEqual(self._open()[0].value, 3)
     self.assertLen(list(self.directory.glob('ckpt-*.index')), 3)
+    self.assertFalse(names.exists())  # Others would believe it.
+
+  def test_one_that_tensorflow_wrote_comes_back_and_goes_when_it_is_old(self):
+    counter = _Counter()
+    manager = tf.train.CheckpointManager(
+      tf.train.Checkpoint(run=counter), str(self.directory), 3
+    )
+    for value in (1, 2):
+      counter.value.assign(value)
+      manager.save()
+    self.assertEqual(self._open()[0].value, 2)
+    self._save(3, 4, 5)
+    kept = sorted(path.name for path in self.directory.iterdir())
+    self.assertEqual(
+      kept,
+      [
+        f'ckpt-{number}.{part}'
+        for number in (3, 4, 5)
+        for part in ('data-00000-of-00001', 'index')
+      ],
+    )
+
+  def test_what_was_cut_short_is_told_once_and_cleared(self):
+    for is_first in (True, False):
+      self.notes.clear()
+      for name in ('ckpt-4_temp', 'new'):
+        (self.directory / name).mkdir(parents=True)
+        (self.directory / name / 'part').write_text('half')
+      (self.directory / 'ckpt-4.data-00000-of-00001').write_text('half')
+      self.assertEqual(self._open()[2], not is_first)
+      self.assertLen(self.notes, 1)
+      self.assertIn('(ckpt-4.data-00000-of-00001, ckpt-4_temp', self.notes[0])
+      self._save(1)
+      self.assertLen(self.notes, 1)
+      self.assertLen(list(self.directory.iterdir()), 2 if is_first else 4)
+
+  @parameterized.parameters('x*', 'q?', 'a,b', '{a,b}', ' a ', 'new\nline', 'é')
+  def test_a_folder_of_any_name_keeps_to_itself(self, name):
+    beside = {'x*': 'xVICTIM', 'q?': 'qa', '{a,b}': 'a'}.get(name, 'other')
+    self.directory = other = self.directory.parent / beside / 'ckpt'
+    self._save(7, 8)
+    files = {path: path.read_bytes() for path in other.iterdir()}
+    self.directory = other.parent.with_name(name) / 'ckpt'
+    self._save(1, 2)
+    self._save(3, 4, 5)
+    self.assertEqual(self._open()[0].value, 5)
+    self.assertLen(list(self.directory.iterdir()), 6)
+    self.assertEqual({x: x.read_bytes() for x in other.iterdir()}, files)
 
   def test_a_truncated_checkpoint_falls_back_and_is_kept_aside(self):
     self._save(1, 2)

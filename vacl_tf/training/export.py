@@ -19,6 +19,10 @@ from vacl_tf.agents import base as agent_base
 from vacl_tf.environments import base
 from vacl_tf.networks import distributions
 from vacl_tf.training import checkpoints
+from vacl_tf.training import files
+
+_FACTS = 'policy.json'
+_OLD = '.old'
 
 Exported = Callable[..., dict[str, tf.Tensor]]  # `act` of an exported policy.
 
@@ -103,18 +107,63 @@ def export(
   env: base.World,
   cfg: config.Config,
   directory: pathlib.Path,
+  progress: Mapping[str, float] | None = None,
 ) -> None:
   """Writes a SavedModel with `act` and `initial_state`, and policy.json.
 
   A directory that is already there is replaced once the new one is whole.
+
+  Args:
+    agent: whose policies they are.
+    env: world that it was trained in.
+    cfg: constants that it was trained with.
+    directory: to write.
+    progress: how far its training had come, for policy.json.
+
+  Raises:
+    WriteError: it can't be written; the old one is as before.
   """
-  beside = directory.with_name(directory.name + '.new')
-  shutil.rmtree(beside, ignore_errors=True)
+  beside, old = _beside(directory)
   exported = ExportedPolicy(agent, env.roles)
-  tf.saved_model.save(exported, str(beside), signatures={'act': exported.act})
-  checkpoints.write_json(beside / 'policy.json', facts(env, cfg))
-  shutil.rmtree(directory, ignore_errors=True)
-  beside.rename(directory)
+  with files.writing(directory, tf.errors.OpError):
+    shutil.rmtree(beside, ignore_errors=True)
+    try:
+      tf.saved_model.save(
+        exported, str(beside), signatures={'act': exported.act}
+      )
+      for path in beside.rglob('*'):
+        files.sync(path)
+      # Last: it says that all the rest is there.
+      files.write_json(beside / _FACTS, facts(env, cfg) | dict(progress or {}))
+    except Exception:
+      shutil.rmtree(beside, ignore_errors=True)
+      raise
+    if directory.exists():
+      shutil.rmtree(old, ignore_errors=True)
+      directory.rename(old)
+    beside.rename(directory)
+    files.sync(directory.parent)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def recover(directory: pathlib.Path) -> None:
+  """Ends an export that was cut short: a whole policy is there if one was.
+
+  Raises:
+    WriteError: it can't be renamed or removed.
+  """
+  with files.writing(directory):
+    for beside in _beside(directory):
+      if not directory.exists() and (beside / _FACTS).exists():
+        beside.rename(directory)
+      if beside.exists():
+        shutil.rmtree(beside)
+
+
+def _beside(directory: pathlib.Path) -> tuple[pathlib.Path, pathlib.Path]:
+  """Returns where a new policy is written, and where the old one waits."""
+  name = directory.name
+  return directory.with_name(name + files.NEW), directory.with_name(name + _OLD)
 
 
 def facts(env: base.World, cfg: config.Config) -> dict[str, Any]:
@@ -165,13 +214,13 @@ def load_policy(
     UnusableError: there is no exported policy in the directory.
   """
   try:
-    known = json.loads((directory / 'policy.json').read_text())
+    known = json.loads((directory / _FACTS).read_text())
     loaded = tf.saved_model.load(str(directory))
     act = loaded.signatures['act']
   except (OSError, ValueError, KeyError, tf.errors.OpError) as error:
     raise checkpoints.UnusableError(
       f'{directory} holds no exported policy '
-      f'({checkpoints.first_line(error)}); give the saved_model folder of a run'
+      f'({files.first_line(error)}); give the saved_model folder of a run'
     ) from error
   # The function does not keep alive what its variables belong to.
   act.policy = loaded

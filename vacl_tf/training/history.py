@@ -4,14 +4,80 @@
 
 import math
 import pathlib
+import zipfile
+import zlib
+from collections.abc import Callable
 
 import numpy as np
 
 from vacl_tf.curriculum import base
+from vacl_tf.training import files
 
 _MAX_SNAPSHOTS = 10
 _MAX_ROWS = 500  # Of each array: enough for a picture.
 _MAX_NUMBERS = 22_000  # Of a snapshot: all of them stay below 1 MB.
+_MAX_BYTES = 64_000_000  # Of all arrays; a file of more is none of ours.
+_BROKEN = (
+  OSError,
+  ValueError,
+  EOFError,
+  KeyError,
+  MemoryError,
+  NotImplementedError,  # A compression that Python does not know.
+  RuntimeError,  # It is encrypted.
+  zipfile.BadZipFile,
+  zlib.error,
+)
+
+Snapshots = dict[str, np.ndarray]
+
+
+def is_due(iteration: int, interval: int) -> bool:
+  """Returns whether an iteration has a snapshot while a run goes on."""
+  return iteration == 1 or iteration % interval == 0
+
+
+def cut(
+  path: pathlib.Path,
+  last_iteration: int,
+  interval: int,
+  report: Callable[[str], None],
+) -> None:
+  """Drops what a run wrote after the state that it resumes from.
+
+  Args:
+    path: of curriculum.npz; may be missing.
+    last_iteration: of the state.
+    interval: between snapshots. A last one between two of them is of a run
+      that had ended, which an unbroken run would not have.
+    report: is told if the file is broken, which sets it aside.
+
+  Raises:
+    WriteError: it can't be written.
+  """
+  if not path.exists():
+    return
+  try:
+    snapshots = _read(path)
+  except _BROKEN as error:
+    beside = files.set_aside(path, '.broken')
+    report(
+      f'{path} is broken ({files.first_line(error)}); it is now {beside.name}, '
+      'and earlier snapshots of the curriculum are missing'
+    )
+    return
+
+  def is_kept(iteration: int) -> bool:
+    if iteration == last_iteration:
+      return is_due(iteration, interval)
+    return iteration < last_iteration
+
+  kept = {k: x for k, x in snapshots.items() if is_kept(_iteration(k))}
+  if not kept:
+    with files.writing(path):
+      path.unlink()
+  elif len(kept) < len(snapshots):
+    _write(path, kept)
 
 
 def record(
@@ -22,14 +88,18 @@ def record(
   Snapshots later than `iteration` (of a run that was set back) are dropped.
   When there are too many, the one with the closest neighbours goes, so that
   those that stay are spread over the whole run.
+
+  Raises:
+    WriteError: it can't be written; the old ones are as before.
   """
   arrays = curriculum.history()
   if not arrays:
     return
-  kept: dict[str, np.ndarray] = {}
+  kept: Snapshots = {}
   if path.exists():
-    with np.load(path) as old:
-      kept = {k: old[k] for k in old.files if _iteration(k) < iteration}
+    with files.writing(path, *_BROKEN):
+      old = _read(path)
+    kept = {k: x for k, x in old.items() if _iteration(k) < iteration}
   iterations = sorted({_iteration(key) for key in kept})
   if len(iterations) >= _MAX_SNAPSHOTS:
     triples = zip(iterations, iterations[1:], iterations[2:], strict=False)
@@ -40,9 +110,25 @@ def record(
   for name, array in arrays.items():
     stride = max(1, -(-len(array) // max_rows))
     kept[f'{iteration}/{name}'] = np.asarray(array[::stride])
-  beside = path.with_suffix('.new.npz')
-  np.savez_compressed(beside, **kept)
-  beside.replace(path)
+  _write(path, kept)
+
+
+def _read(path: pathlib.Path) -> Snapshots:
+  with zipfile.ZipFile(path) as members:
+    size = sum(member.file_size for member in members.infolist())
+  if size > _MAX_BYTES:
+    raise ValueError(f'{size} bytes; snapshots have at most {_MAX_BYTES}')
+  with np.load(path) as arrays:
+    found = {key: arrays[key] for key in arrays.files}
+  for key in found:
+    _iteration(key)
+  return found
+
+
+def _write(path: pathlib.Path, snapshots: Snapshots) -> None:
+  with files.writing(path), files.replaced(path) as beside:
+    with beside.open('wb') as file:  # NumPy would add to the name.
+      np.savez_compressed(file, **snapshots)
 
 
 def _iteration(key: str) -> int:

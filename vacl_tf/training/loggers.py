@@ -2,19 +2,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the numbers of a run go: a CSV file, the terminal, TensorBoard."""
 
+import contextlib
 import csv
+import io
 import math
+import os
 import pathlib
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 import rich.live
 import rich.table
 import tensorflow as tf
 
+from vacl_tf.training import checkpoints
+from vacl_tf.training import files
+
 Row = Mapping[str, float]
+
+_EVENTS = 'tfevents'  # In the names of TensorBoard's files.
+_HEAD_BYTES, _TAIL_BYTES = 12, 4  # Around each event in such a file.
 
 
 class Logger(Protocol):
@@ -22,6 +31,9 @@ class Logger(Protocol):
 
   def write(self, row: Row) -> None:
     """Logs a row; NaN stands for what was not measured."""
+
+  def sync(self) -> None:
+    """Returns when no row can be lost any more."""
 
   def close(self) -> None:
     """Frees what is held."""
@@ -43,32 +55,52 @@ class CsvLogger:
       last_iteration: of the state.
       interval: of evaluations. A last row between two of them has its coverage
         from the closing evaluation, which an unbroken run would not have made.
+
+    Raises:
+      UnusableError: it holds something else.
+      WriteError: it can't be written; it is as before.
     """
     if not path.exists():
       return
-    with path.open(newline='') as file:
-      reader = csv.DictReader(file)
-      # A process that was killed may have left half a line.
-      rows = [row for row in reader if None not in row.values()]
-    rows = [row for row in rows if int(row['iteration']) <= last_iteration]
+    try:
+      with path.open(newline='') as file:
+        reader = csv.DictReader(file)
+        # A process that was killed may have left half a line.
+        rows = [row for row in reader if None not in row.values()]
+      rows = [row for row in rows if int(row['iteration']) <= last_iteration]
+    except (OSError, ValueError, KeyError, TypeError, csv.Error) as error:
+      raise checkpoints.UnusableError(
+        f'{path} cannot be read ({files.first_line(error)}); move it away to '
+        'go on without the rows so far'
+      ) from error
     if rows and last_iteration % interval:
       scores = [x for x in reader.fieldnames if _is_score(x)]
       rows[-1] |= dict.fromkeys(scores, '')
-    beside = path.with_name(path.name + '.new')
-    with beside.open('w', newline='') as file:
-      writer = csv.DictWriter(file, reader.fieldnames)
-      writer.writeheader()
-      writer.writerows(rows)
-    beside.replace(path)
+    with files.writing(path), files.replaced(path) as beside:
+      with beside.open('w', newline='') as file:
+        writer = csv.DictWriter(file, reader.fieldnames or ())
+        if reader.fieldnames:
+          writer.writeheader()
+        writer.writerows(rows)
 
   def write(self, row: Row) -> None:
-    if self._file is None:
-      is_new = not self._path.exists()
-      self._file = self._path.open('a', newline='')
-      if is_new:
-        csv.writer(self._file).writerow(row)
-    csv.writer(self._file).writerow(map(_exact, row.values()))
-    self._file.flush()
+    with files.writing(self._path):
+      if self._file is None:
+        # Without a buffer, so that nothing is left to write when it is closed.
+        self._file = self._path.open('ab', buffering=0)
+      text = io.StringIO(newline='')
+      writer = csv.writer(text)
+      if not self._file.tell():
+        writer.writerow(row)
+      writer.writerow(map(_exact, row.values()))
+      left = text.getvalue().encode()
+      while left:
+        left = left[self._file.write(left) :]
+
+  def sync(self) -> None:
+    if self._file is not None:
+      with files.writing(self._path):
+        os.fsync(self._file.fileno())
 
   def close(self) -> None:
     if self._file is not None:
@@ -79,16 +111,76 @@ class TensorBoardLogger:
   """Event files, one scalar for each column."""
 
   def __init__(self, directory: pathlib.Path) -> None:
-    self._writer = tf.summary.create_file_writer(str(directory))
+    self._directory = directory
+    with self._writing():
+      self._writer = tf.summary.create_file_writer(str(directory))
+
+  @staticmethod
+  def cut(
+    directory: pathlib.Path, env_steps: int, report: Callable[[str], None]
+  ) -> None:
+    """Drops the events that a run wrote after the state that it resumes from.
+
+    Args:
+      directory: of event files; may be missing.
+      env_steps: of the state.
+      report: is told if something else is in its place, which is set aside.
+
+    Raises:
+      WriteError: a file can't be written.
+    """
+    if directory.exists() and not directory.is_dir():
+      beside = files.set_aside(directory, '.broken')
+      report(f'{directory} is no folder of events; it is now {beside.name}')
+    if not directory.is_dir():
+      return
+    with files.writing(directory):
+      for path in directory.iterdir():
+        if _EVENTS in path.name and path.is_file():
+          size = _events_until(path, env_steps)
+          if size < path.stat().st_size:
+            os.truncate(path, size)
 
   def write(self, row: Row) -> None:
-    with self._writer.as_default(step=int(row['env_steps'])):
+    with self._writing(), self._writer.as_default(step=int(row['env_steps'])):
       for name, value in row.items():
         if not math.isnan(value):
           tf.summary.scalar(name, value)
 
+  def sync(self) -> None:
+    with self._writing():
+      self._writer.flush()
+
   def close(self) -> None:
-    self._writer.close()
+    with self._writing():
+      self._writer.close()
+
+  def _writing(self) -> contextlib.AbstractContextManager[None]:
+    return files.writing(self._directory, tf.errors.OpError)
+
+
+def _events_until(path: pathlib.Path, last_step: int) -> int:
+  """Returns how many bytes of an event file are whole and not past a step.
+
+  Events are records: 8 bytes for their length, 4 to check it, themselves and 4
+  to check those. They are in the order of their steps.
+  """
+  end, size = 0, path.stat().st_size
+  with path.open('rb') as file:
+    while len(head := file.read(_HEAD_BYTES)) == _HEAD_BYTES:
+      length = int.from_bytes(head[:8], 'little')
+      after = end + _HEAD_BYTES + length + _TAIL_BYTES
+      if after > size:
+        break
+      try:
+        event = tf.compat.v1.Event.FromString(file.read(length))
+      except Exception:  # Of protobuf, which is no dependency of ours.
+        break
+      if event.step > last_step:
+        break
+      file.seek(after)
+      end = after
+  return end
 
 
 class TerminalLogger:
@@ -118,6 +210,9 @@ class TerminalLogger:
       self._live.update(table)
     elif is_evaluated or row['iteration'] == 1:
       print('  '.join(f'{k} {v}' for k, v in cells.items()), flush=True)
+
+  def sync(self) -> None:
+    pass
 
   def close(self) -> None:
     if self._live:

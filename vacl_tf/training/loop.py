@@ -182,7 +182,7 @@ def train(
     cfg: what was used to make both.
     length: when to end, evaluate and save.
     log: takes the row of an iteration.
-    save: writes a checkpoint of the run.
+    save: writes a checkpoint of the run, and what was logged before.
     should_stop: asked after each iteration.
     began: time.monotonic() when this process began.
 
@@ -193,29 +193,39 @@ def train(
     DivergedError: a metric is not finite. The last checkpoint is good.
   """
   before = float(run.wall_seconds)
-  is_done = False
-  while not is_done:
+  is_done = must_stop = False
+  while not (is_done or must_stop):
     metrics = iterate(run, programs, cfg)
     row = _checked(metrics, int(run.iteration))
     scores = dict.fromkeys(run.score_names, math.nan)
     is_due = int(run.iteration) % length.evaluation_interval == 0
     if is_due:
       scores = evaluate(run, programs)
-    run.wall_seconds.assign(before + time.monotonic() - began)
     is_done, must_stop = is_finished(run, length), should_stop()
-    is_last = is_done or must_stop
-    if is_last or int(run.iteration) % length.checkpoint_interval == 0:
-      save()
-    if is_done and not is_due:  # Saved without it, so that resume is exact.
+    coverage = run.coverage.numpy()
+    if is_done and not is_due:
       scores = evaluate(run, programs)
     seconds = before + time.monotonic() - began
-    log({**_progress(run), 'wall_seconds': seconds, **scores, **row})
-    if must_stop:
-      break
+    run.wall_seconds.assign(seconds)
+    log({**progress(run), 'wall_seconds': seconds, **scores, **row})
+    is_due = int(run.iteration) % length.checkpoint_interval == 0
+    if is_due or is_done or must_stop:
+      # After the row that it counts, or else a kill could lose that row.
+      _save_with(run, coverage, save)
   return is_done
 
 
-def _progress(run: run_lib.Run) -> dict[str, float]:
+def _save_with(
+  run: run_lib.Run, coverage: np.ndarray, save: Callable[[], None]
+) -> None:
+  """Saves without the closing evaluation, so that resume is exact."""
+  closing = run.coverage.numpy()
+  run.coverage.assign(coverage)
+  save()
+  run.coverage.assign(closing)
+
+
+def progress(run: run_lib.Run) -> dict[str, float]:
   """Returns what says how far a run has come."""
   return {
     'iteration': int(run.iteration),

@@ -1,0 +1,190 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The folder of a run: what lies in it, and who may write to it.
+
+Whoever trains in a folder holds its lock. There is a checkpoint, of the state
+before the first iteration, before there are rows or other results. So results
+without a checkpoint are of a run that cannot go on, and nothing writes over
+them: --restart renames the folder. A file is written beside the old one, with
+another name, and then takes its place; a process that is killed leaves such
+names behind, which the next one clears.
+"""
+
+import contextlib
+import errno
+import os
+import pathlib
+import re
+import shutil
+from collections.abc import Callable, Iterator
+
+from vacl_tf import config
+from vacl_tf import overrides
+from vacl_tf.launch import command_line
+from vacl_tf.launch import locks
+from vacl_tf.launch import records
+from vacl_tf.training import files
+
+CHECKPOINTS = 'checkpoints'
+CONFIG = 'config.json'
+CURVES = 'curves.png'
+EVENTS = 'events'
+METRICS = 'metrics.csv'
+POLICY = 'saved_model'
+SNAPSHOTS = 'curriculum.npz'
+
+LOCK = '.training.lock'
+_RESULTS = (
+  METRICS,
+  POLICY,
+  SNAPSHOTS,
+  EVENTS,
+  CURVES,
+  'evaluation.json',
+)
+_LEFTOVERS = (
+  CONFIG + files.NEW,
+  METRICS + files.NEW,
+  SNAPSHOTS + files.NEW,
+  CURVES + files.NEW,
+  'curves_curriculum.png' + files.NEW,
+  'curriculum.new.npz',  # Of earlier versions.
+)
+_INDEX = r'ckpt-\d+\.index(\.broken)?'
+# TensorFlow reads a path with one of these as a pattern.
+_NOT_IN_NAMES = '[\\'
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
+
+_REMEDY = 'give --restart, which sets it aside, or another --run_dir'
+
+
+@contextlib.contextmanager
+def hold(
+  path: pathlib.Path,
+  cfg: config.Config,
+  report: Callable[[str], None],
+  is_restart: bool = False,
+) -> Iterator[pathlib.Path]:
+  """Makes a folder ready to train in, and keeps others from doing so.
+
+  Args:
+    path: of the folder; it is made if need be.
+    cfg: of the run.
+    report: is told what was set aside or cleared.
+    is_restart: whether to set aside a run that is there already.
+
+  Yields:
+    The folder to use.
+
+  Raises:
+    UsageError: it can't be used, holds something that would be lost, or
+      another process trains there. It is as before.
+    WriteError: the disk is full or fails.
+  """
+  _check_name(path)
+  if not is_restart:
+    _refuse_what_would_be_lost(path, cfg)  # Before anything is written.
+  with contextlib.ExitStack() as held:
+    held.enter_context(_lock(path))
+    if is_restart and _is_run(path):
+      path = path.resolve()  # It may be a link, or where the user stands.
+      beside = files.set_aside(path, '.old')
+      report(f'{path} is now {beside}')
+      # The lock went with the folder. Both are held, so that nobody who waits
+      # for the first one can take it.
+      held.enter_context(_lock(path))
+    _refuse_what_would_be_lost(path, cfg)
+    _clear(path, report)
+    yield path
+
+
+def _check_name(path: pathlib.Path) -> None:
+  """Raises UsageError for a name that TensorFlow would not read again."""
+  name = os.fspath(path)
+  found = [x for x in _NOT_IN_NAMES if x in name]
+  try:
+    name.encode()
+  except UnicodeEncodeError:
+    found.append('bytes that are not UTF-8')
+  if found:
+    raise command_line.UsageError(
+      f'run_dir={name} has {" and ".join(found)} in it, which TensorFlow '
+      'cannot read; give a --run_dir without'
+    )
+
+
+@contextlib.contextmanager
+def _lock(path: pathlib.Path) -> Iterator[None]:
+  """Makes the folder if need be, and holds its lock."""
+  with contextlib.ExitStack() as held:
+    try:
+      path.mkdir(parents=True, exist_ok=True)
+      held.enter_context(locks.hold(path / LOCK))
+    except locks.BusyError as error:
+      raise command_line.UsageError(
+        f'{error}, which trains there; wait for it, or give another --run_dir'
+      ) from error
+    except OSError as error:
+      if error.errno in _NO_SPACE:
+        raise files.WriteError(
+          f'{path} cannot be written ({error.strerror})'
+        ) from error
+      raise command_line.UsageError(
+        f'run_dir={path} is not a folder that can be written to '
+        f'({error.strerror}); give another one'
+      ) from error
+    yield
+
+
+def _refuse_what_would_be_lost(path: pathlib.Path, cfg: config.Config) -> None:
+  """Raises UsageError for a folder with a run that can't go on with cfg."""
+  has_checkpoint = _has_checkpoint(path)
+  if os.path.lexists(path / CONFIG):
+    old = records.read_config(path, _REMEDY)
+    if different := overrides.differences(old, cfg):
+      raise command_line.UsageError(
+        f'{path} holds a run with another config ({"; ".join(different)}); '
+        'give the same flags or another --run_dir'
+      )
+  elif has_checkpoint:
+    raise command_line.UsageError(
+      f'{path} has checkpoints but no {CONFIG}; {_REMEDY}'
+    )
+  results = [name for name in _RESULTS if os.path.lexists(path / name)]
+  if results and not has_checkpoint:
+    raise command_line.UsageError(
+      f'{path} holds results ({", ".join(results)}) but no checkpoint to go on '
+      f'from; to train anew, {_REMEDY}'
+    )
+
+
+def _has_checkpoint(path: pathlib.Path) -> bool:
+  """Returns whether there are checkpoints, whole or set aside as broken."""
+  try:
+    names = os.listdir(path / CHECKPOINTS)
+  except OSError:
+    return False
+  return any(re.fullmatch(_INDEX, name) for name in names)
+
+
+def _is_run(path: pathlib.Path) -> bool:
+  """Returns whether a folder has anything of a run."""
+  return any(
+    os.path.lexists(path / name) for name in (CONFIG, CHECKPOINTS, *_RESULTS)
+  )
+
+
+def _clear(path: pathlib.Path, report: Callable[[str], None]) -> None:
+  """Ends what a process left that was killed while it wrote."""
+  found = [name for name in _LEFTOVERS if os.path.lexists(path / name)]
+  with files.writing(path):
+    for name in found:
+      if (path / name).is_dir():
+        shutil.rmtree(path / name)
+      else:
+        (path / name).unlink()
+  if found:
+    report(
+      f'{path}: removed what a write left that was cut short '
+      f'({", ".join(found)})'
+    )

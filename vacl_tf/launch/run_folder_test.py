@@ -1,0 +1,179 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Nothing in a run's folder is lost, and one process at a time trains there."""
+
+import os
+import pathlib
+
+from absl.testing import absltest
+from absl.testing import parameterized
+
+from vacl_tf import config
+from vacl_tf import presets
+from vacl_tf.launch import command_line
+from vacl_tf.launch import provenance
+from vacl_tf.launch import run_folder
+from vacl_tf.training import files
+
+_CONFIG = presets.make(env='simple_spread')
+
+
+def _all(folder: pathlib.Path) -> dict[str, bytes]:
+  """Returns what lies in a folder, but for locks."""
+  return {
+    str(path.relative_to(folder)): path.read_bytes()
+    for path in folder.rglob('*')
+    if path.is_file() and path.name != run_folder.LOCK
+  }
+
+
+class _Case(parameterized.TestCase):
+  def setUp(self):
+    super().setUp()
+    self.folder = pathlib.Path(self.create_tempdir().full_path)
+    self.path = self.folder / 'run'
+    self.notes = []
+
+  def _hold(self, cfg=_CONFIG, is_restart=False, path=None):
+    return run_folder.hold(
+      path or self.path, cfg, self.notes.append, is_restart
+    )
+
+  def _assert_refused(self, message, **given):
+    before = sorted(self.folder.rglob('*'))
+    with self.assertRaisesRegex(command_line.UsageError, message):
+      with self._hold(**given):
+        self.fail('it is not refused')
+    self.assertEqual(sorted(self.folder.rglob('*')), before)
+
+  def _write(self, *names, has_config=True):
+    for name in names:
+      path = self.path / name
+      path.parent.mkdir(parents=True, exist_ok=True)
+      path.write_text(f'old {name}')
+    if has_config:
+      self.path.mkdir(exist_ok=True)
+      provenance.write(self.path / 'config.json', _CONFIG, config.RunLength())
+
+
+class LostTest(_Case):
+  @parameterized.parameters(
+    'metrics.csv',
+    'curriculum.npz',
+    'saved_model/policy.json',
+    'events/events.out.tfevents.1',
+    'evaluation.json',
+    'curves.png',
+  )
+  def test_results_without_a_checkpoint_are_refused_and_kept(self, name):
+    for has_config in (False, True):
+      self._write(name, has_config=has_config)
+      kept = _all(self.path)
+      self._assert_refused(
+        f'run holds results .{name.split("/")[0]}. but no checkpoint .*'
+        '--restart, which sets it aside, or another --run_dir'
+      )
+      self.assertEqual(_all(self.path), kept)
+
+  def test_a_run_that_has_only_begun_may_begin_again(self):
+    self._write('checkpoints/ckpt-1_temp/part')
+    with self._hold() as path:
+      self.assertEqual(path, self.path)
+
+  def test_a_run_with_a_checkpoint_goes_on(self):
+    self._write('checkpoints/ckpt-3.index', 'metrics.csv')
+    with self._hold():
+      pass
+    self._assert_refused(
+      'another config .seed: 0 -> 1',
+      cfg=presets.make(env='simple_spread', seed=1),
+    )
+
+  def test_a_restart_renames_the_run_and_loses_nothing(self):
+    for number in (1, 2):
+      self._write('metrics.csv', 'checkpoints/ckpt-3.index', 'my notes')
+      kept = _all(self.path)
+      with self._hold(is_restart=True) as path:
+        self.assertEqual(_all(path), {})
+      self.assertEqual(_all(self.folder / f'run.old{number}'), kept)
+    self.assertIn(f'{self.path} is now {self.path}.old2', self.notes)
+
+  def test_a_restart_takes_a_config_that_is_another_or_none(self):
+    self._write()
+    (self.path / 'config.json').write_text('{')
+    with self._hold(is_restart=True) as path:
+      self.assertEmpty(_all(path))
+
+  def test_a_restart_leaves_a_folder_that_is_no_run(self):
+    self._write('thesis.tex', has_config=False)
+    with self._hold(is_restart=True) as path:
+      self.assertEqual(list(_all(path)), ['thesis.tex'])
+
+  def test_a_restart_where_the_user_stands_or_through_a_link(self):
+    self._write('metrics.csv')
+    kept = _all(self.path)
+    self.addCleanup(os.chdir, os.getcwd())
+    os.chdir(self.path)
+    with self._hold(is_restart=True, path=pathlib.Path('.')) as path:
+      (path / 'metrics.csv').write_text('new')
+    self.assertEqual(_all(self.folder / 'run.old1'), kept)
+    link = self.folder / 'link'
+    link.symlink_to(self.path)
+    with self._hold(is_restart=True, path=link):
+      pass
+    self.assertEqual(_all(self.folder / 'run.old2'), {'metrics.csv': b'new'})
+
+  def test_what_a_killed_write_left_is_told_once_and_cleared(self):
+    self._write()
+    names = ('config.json.new', 'metrics.csv.new', 'notes.new')
+    self._write(*names, has_config=False)
+    for _ in range(2):
+      with self._hold():
+        pass
+    self.assertLen(self.notes, 1)
+    self.assertIn('(config.json.new, metrics.csv.new)', self.notes[0])
+    self.assertCountEqual(_all(self.path), ['config.json', 'notes.new'])
+
+
+class LockTest(_Case):
+  def test_a_second_one_is_told_who_is_there(self):
+    for is_restart in (False, True):
+      self._write('checkpoints/ckpt-3.index')
+      with self._hold(is_restart=is_restart):
+        self._assert_refused(
+          f'run is in the hands of process {os.getpid()} on .*, which trains '
+          'there; wait for it, or give another --run_dir',
+          is_restart=is_restart,
+        )
+    with self._hold():
+      pass
+
+  def test_one_that_waits_where_a_run_was_set_aside_does_not_get_it(self):
+    self._write('metrics.csv')
+    with self._hold(is_restart=True):
+      self._assert_refused(
+        'in the hands of', path=self.folder / 'run.old1', is_restart=True
+      )
+
+
+class NameTest(_Case):
+  @parameterized.parameters('br[ab]', 'back\\slash', os.fsdecode(b'a\xff'))
+  def test_a_name_that_cannot_be_read_again_is_refused_at_first(self, name):
+    self._assert_refused('TensorFlow cannot read', path=self.folder / name)
+
+  @parameterized.parameters('x' * 300, 'file/below')
+  def test_a_name_that_is_not_possible_is_refused(self, name):
+    (self.folder / 'file').write_text('mine')
+    self._assert_refused('not a folder', path=self.folder / name)
+
+  @parameterized.parameters(
+    'x*', 'q?', 'a,b', '{a,b}', ' a ', 'new\nline', 'é', '~', 'x' * 255
+  )
+  def test_other_names_are_fine(self, name):
+    with self._hold(path=self.folder / name) as path:
+      files.write_text(path / run_folder.CONFIG, '{}')
+    self.assertEqual(os.listdir(self.folder), [name])
+
+
+if __name__ == '__main__':
+  absltest.main()
