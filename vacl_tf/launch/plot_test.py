@@ -326,7 +326,7 @@ class BadInputTest(parameterized.TestCase):
     self._assert_refused('cannot be written', output='taken.png')
 
 
-class CommandTest(absltest.TestCase):
+class CommandTest(parameterized.TestCase):
   def _run(self, *arguments):
     command = [sys.executable, '-m', 'vacl_tf.launch.plot', *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False)
@@ -334,9 +334,21 @@ class CommandTest(absltest.TestCase):
   def test_command(self):
     root = pathlib.Path(self.create_tempdir().full_path)
     run = _write_run(root / 'run', has_sets=False)
-    done = self._run(f'--run_dirs={run}', f'--output={root}/a.png')
+    beside = _write_run(root / 'a,b', has_sets=False, seed=2)
+    done = self._run(
+      f'--run_dirs={run}', f'--run_dirs={beside}', f'--output={root}/a.png'
+    )
     self.assertEqual(done.returncode, 0, done.stderr)
     self.assertIn(f'Wrote {root}/a.png\nNo picture of the curr', done.stdout)
+
+  @parameterized.parameters('a,b', ' a ', 'x*', 'new\nline', 'br[ab]')
+  def test_a_run_of_any_name_can_be_named(self, name):
+    root = pathlib.Path(self.create_tempdir().full_path)
+    named, other = _write_run(root / name), _write_run(root / 'other')
+    found = plot._folders([str(named), str(other)])
+    self.assertEqual(found, [named, other])
+    both = plot._folders([f'{other}, {root / "third"}'])
+    self.assertEqual(both, [other, root / 'third'])
 
   def test_a_picture_needs_no_tensorflow(self):
     root = pathlib.Path(self.create_tempdir().full_path)

@@ -55,7 +55,7 @@ _INDEX = r'ckpt-\d+\.index(\.broken)?'
 _NOT_IN_NAMES = '[\\'
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 
-_REMEDY = 'give --restart, which sets it aside, or another --run_dir'
+_REMEDY = 'give another --run_dir, or --restart, which sets it aside'
 
 
 @contextlib.contextmanager

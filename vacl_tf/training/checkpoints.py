@@ -75,8 +75,8 @@ class Checkpointer:
       self._files(_INDEX) or any(self._directory.glob('ckpt-*.broken'))
     ):
       raise UnusableError(
-        f'no checkpoint in {self._directory} is whole; to start anew, give '
-        '--restart, which sets the run aside, or another --run_dir'
+        f'no checkpoint in {self._directory} is whole; to train anew, give '
+        'another --run_dir, or --restart, which sets the run aside'
       )
     with files.writing(self._directory):
       self._clear(report)

@@ -2,9 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exported policies, used without vacl_tf."""
 
+import errno
+import json
+import os
 import pathlib
 import subprocess
 import sys
+from typing import Any
+from unittest import mock
 
 import numpy as np
 import tensorflow as tf
@@ -20,6 +25,7 @@ from vacl_tf.testing import fakes
 from vacl_tf.training import checkpoints
 from vacl_tf.training import evaluation
 from vacl_tf.training import export
+from vacl_tf.training import files
 from vacl_tf.training import loop
 from vacl_tf.training import players
 from vacl_tf.training import programs as programs_lib
@@ -86,7 +92,7 @@ print('used')
 """
 
 
-class ExportTest(tf.test.TestCase):
+class ExportTest(tf.test.TestCase, parameterized.TestCase):
   def setUp(self):
     super().setUp()
     self.cfg = presets.make(env='simple_spread', seed=1)
@@ -125,6 +131,46 @@ class ExportTest(tf.test.TestCase):
       checkpoints.UnusableError, 'saved_model folder'
     ):
       export.load_policy(self.directory)
+
+  def _facts(self) -> dict[str, Any]:
+    return json.loads((self.directory / 'policy.json').read_text())
+
+  def _export(self, iteration: int) -> None:
+    export.export(
+      self.agent,
+      self.env,
+      self.cfg,
+      self.directory,
+      {'iteration': iteration, 'env_steps': 100 * iteration},
+    )
+
+  def test_it_says_how_far_it_was_trained(self):
+    self._export(7)
+    facts = self._facts()
+    self.assertEqual((facts['iteration'], facts['env_steps']), (7, 700))
+
+  @parameterized.parameters('fsync', 'rename')
+  def test_the_old_one_stays_until_the_new_one_is_whole(self, deed):
+    self._export(1)
+    full = OSError(errno.ENOSPC, 'No space left on device')
+    with mock.patch.object(os, deed, side_effect=full):
+      with self.assertRaisesRegex(files.WriteError, 'No space left'):
+        self._export(2)
+    self.assertEqual(self._facts()['iteration'], 1)
+    self._export(3)
+    self.assertEqual(self._facts()['iteration'], 3)
+    self.assertEqual(os.listdir(self.directory.parent), ['policy'])
+
+  @parameterized.parameters('.new', '.old')
+  def test_one_whose_replacement_was_cut_short_comes_back(self, ending):
+    beside = self.directory.with_name(f'policy{ending}')
+    self.directory.rename(beside)
+    export.recover(self.directory)
+    self.assertIn('env', self._facts())
+    # One that is not whole is of no use.
+    (beside / 'variables').mkdir(parents=True)
+    export.recover(self.directory)
+    self.assertEqual(os.listdir(self.directory.parent), ['policy'])
 
 
 class ExportWithMemoryTest(tf.test.TestCase):

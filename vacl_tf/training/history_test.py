@@ -2,20 +2,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Snapshots stay few, small and spread over the run."""
 
+import errno
+import os
 import pathlib
+from unittest import mock
 
 import numpy as np
 import tensorflow as tf
+from absl.testing import parameterized
 
 from vacl_tf import config
 from vacl_tf import curriculum
 from vacl_tf import environments
 from vacl_tf import randomness
 from vacl_tf.testing import fakes
+from vacl_tf.training import files
 from vacl_tf.training import history
 
 
-class RecordTest(tf.test.TestCase):
+class RecordTest(tf.test.TestCase, parameterized.TestCase):
   def setUp(self):
     super().setUp()
     folder = pathlib.Path(self.create_tempdir().full_path)
@@ -65,6 +70,68 @@ class RecordTest(tf.test.TestCase):
     for iteration in (1, 2, 3, 2):
       history.record(self.path, self.curriculum, iteration)
     self.assertEqual(self._iterations(), [1, 2])
+
+  def test_cut_keeps_what_an_unbroken_run_would_have(self):
+    for last, kept in (
+      (9, [1, 5, 8]),
+      (8, [1, 5]),
+      (5, [1, 5]),
+      (1, [1]),
+      (0, []),
+    ):
+      for iteration in (1, 5, 8, 10):
+        history.record(self.path, self.curriculum, iteration)
+      history.cut(self.path, last, 5, self.fail)
+      self.assertEqual(self._iterations() if kept else [], kept)
+    self.assertFalse(self.path.exists())
+    history.cut(self.path, 5, 5, self.fail)
+
+  def test_what_is_written_is_the_old_one_or_the_new_one(self):
+    history.record(self.path, self.curriculum, 1)
+    before = self.path.read_bytes()
+    full = OSError(errno.ENOSPC, 'No space left on device')
+    with mock.patch.object(os, 'fsync', side_effect=full):
+      with self.assertRaisesRegex(files.WriteError, 'No space left'):
+        history.record(self.path, self.curriculum, 2)
+    self.assertEqual(self.path.read_bytes(), before)
+    self.assertEqual(list(self.path.parent.iterdir()), [self.path])
+
+  def _assert_set_aside(self) -> None:
+    notes = []
+    history.cut(self.path, 5, 5, notes.append)
+    self.assertLen(notes, 1)
+    self.assertNotIn('\n', notes[0])
+    self.assertFalse(self.path.exists())
+    self.assertTrue(self.path.with_name(f'{self.path.name}.broken1').exists())
+    history.record(self.path, self.curriculum, 6)
+    self.assertEqual(self._iterations(), [6])
+
+  @parameterized.parameters(b'', b'no archive', b'PK\x03\x04 cut')
+  def test_a_broken_one_is_set_aside(self, content):
+    self.path.write_bytes(content)
+    self._assert_set_aside()
+
+  @parameterized.parameters(0.2, 0.5, 0.9)
+  def test_one_that_is_cut_or_damaged_is_set_aside(self, share):
+    history.record(self.path, self.curriculum, 5)
+    content = self.path.read_bytes()
+    self.path.write_bytes(content[: int(share * len(content))])
+    self._assert_set_aside()
+
+  def test_one_that_expands_without_end_is_set_aside_unread(self):
+    np.savez_compressed(self.path, **{'1/phi': np.zeros(10**8, np.int8)})
+    with mock.patch.object(np, 'load', side_effect=self.fail):
+      notes = []
+      history.cut(self.path, 5, 5, notes.append)
+    self.assertIn('100000128 bytes; snapshots have at most', notes[0])
+
+  def test_one_with_foreign_names_is_set_aside(self):
+    np.savez(self.path, phi=np.zeros(3))
+    self._assert_set_aside()
+
+  def test_a_folder_in_its_place_is_set_aside(self):
+    self.path.mkdir()
+    self._assert_set_aside()
 
   def test_a_curriculum_without_sets_writes_nothing(self):
     uniform = curriculum.make(

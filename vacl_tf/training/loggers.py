@@ -67,6 +67,7 @@ class CsvLogger:
         reader = csv.DictReader(file)
         # A process that was killed may have left half a line.
         rows = [row for row in reader if None not in row.values()]
+        names = reader.fieldnames or []
       rows = [row for row in rows if int(row['iteration']) <= last_iteration]
     except (OSError, ValueError, KeyError, TypeError, csv.Error) as error:
       raise checkpoints.UnusableError(
@@ -74,12 +75,12 @@ class CsvLogger:
         'go on without the rows so far'
       ) from error
     if rows and last_iteration % interval:
-      scores = [x for x in reader.fieldnames if _is_score(x)]
+      scores = [x for x in names if _is_score(x)]
       rows[-1] |= dict.fromkeys(scores, '')
     with files.writing(path), files.replaced(path) as beside:
       with beside.open('w', newline='') as file:
-        writer = csv.DictWriter(file, reader.fieldnames or ())
-        if reader.fieldnames:
+        writer = csv.DictWriter(file, names)
+        if names:
           writer.writeheader()
         writer.writerows(rows)
 

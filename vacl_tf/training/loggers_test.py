@@ -3,11 +3,15 @@
 """What metrics.csv holds, also after a run was set back."""
 
 import math
+import os
 import pathlib
 
 import numpy as np
 import tensorflow as tf
+from absl.testing import parameterized
 
+from vacl_tf.training import checkpoints
+from vacl_tf.training import files
 from vacl_tf.training import loggers
 
 
@@ -23,7 +27,7 @@ def _row(iteration: int, coverage: float = math.nan) -> dict[str, float]:
   }
 
 
-class CsvLoggerTest(tf.test.TestCase):
+class CsvLoggerTest(tf.test.TestCase, parameterized.TestCase):
   def setUp(self):
     super().setUp()
     folder = pathlib.Path(self.create_tempdir().full_path)
@@ -74,6 +78,90 @@ class CsvLoggerTest(tf.test.TestCase):
   def test_cut_without_a_file_does_nothing(self):
     loggers.CsvLogger.cut(self.path, 2, interval=2)
     self.assertFalse(self.path.exists())
+
+  @parameterized.parameters(0, 1, 3)
+  def test_cut_and_written_again_it_is_the_same(self, last):
+    rows = [_row(1), _row(2, 0.2), _row(3), _row(4, 0.4)]
+    self._write(*rows)
+    before = self._lines()
+    loggers.CsvLogger.cut(self.path, last, interval=2)
+    self._write(*rows[last:])
+    self.assertEqual(self._lines(), before)
+
+  @parameterized.parameters(
+    b'\xff\xfe\n1,2\n', b'a,b\n1,2\n', b'iteration\nx\n'
+  )
+  def test_cut_refuses_what_it_cannot_read(self, content):
+    self.path.write_bytes(content)
+    with self.assertRaisesRegex(checkpoints.UnusableError, 'move it away'):
+      loggers.CsvLogger.cut(self.path, 2, interval=2)
+    self.assertEqual(self.path.read_bytes(), content)
+
+  def test_an_empty_file_gets_its_header(self):
+    self.path.touch()
+    loggers.CsvLogger.cut(self.path, 2, interval=2)
+    self._write(_row(3))
+    self.assertStartsWith(self._lines()[0], 'iteration,')
+
+  def test_a_row_is_there_when_it_has_been_written(self):
+    logger = loggers.CsvLogger(self.path)
+    logger.write(_row(1))
+    self.assertLen(self._lines(), 2)
+
+  def test_a_full_disk_is_one_line(self):
+    logger = loggers.CsvLogger(pathlib.Path('/dev/full'))
+    with self.assertRaisesRegex(files.WriteError, r'\(No space left on device'):
+      logger.write(_row(1))
+    logger.close()
+
+
+class TensorBoardLoggerTest(tf.test.TestCase):
+  def setUp(self):
+    super().setUp()
+    self.path = pathlib.Path(self.create_tempdir().full_path) / 'events'
+
+  def _write(self, *iterations: int) -> None:
+    logger = loggers.TensorBoardLogger(self.path)
+    for iteration in iterations:
+      logger.write(_row(iteration))
+      logger.sync()
+    logger.close()
+
+  def _steps(self) -> list[int]:
+    return sorted(
+      event.step
+      for path in self.path.iterdir()
+      for event in tf.compat.v1.train.summary_iterator(str(path))
+      if any(value.tag == 'loss' for value in event.summary.value)
+    )
+
+  def test_no_step_is_there_twice(self):
+    self._write(1, 2, 3)
+    loggers.TensorBoardLogger.cut(self.path, 200, self.fail)
+    self._write(3, 4, 5)
+    loggers.TensorBoardLogger.cut(self.path, 400, self.fail)
+    self._write(5)
+    self.assertEqual(self._steps(), [100, 200, 300, 400, 500])
+
+  def test_half_an_event_goes(self):
+    self._write(1, 2)
+    (path,) = self.path.iterdir()
+    size = path.stat().st_size
+    with path.open('ab') as file:
+      file.write(path.read_bytes()[:30])
+    os.truncate(path, size + 30)
+    for cut in (size + 30, size + 5, size):
+      os.truncate(path, cut)
+      loggers.TensorBoardLogger.cut(self.path, 10**6, self.fail)
+      self.assertLessEqual(path.stat().st_size, cut)
+      self.assertEqual(self._steps(), [100, 200])
+
+  def test_something_else_in_its_place_is_set_aside(self):
+    self.path.write_text('mine')
+    notes = []
+    loggers.TensorBoardLogger.cut(self.path, 200, notes.append)
+    self.assertLen(notes, 1)
+    self.assertEqual(self.path.with_name('events.broken1').read_text(), 'mine')
 
 
 class TerminalLoggerTest(tf.test.TestCase):
