@@ -24,6 +24,7 @@ _EVERYONE = (
   'entity_counts',
   'overrides',
   'randomness',
+  'reading',
   'tracing',
   'types',
 )
@@ -79,6 +80,7 @@ _MODULE_MAY_IMPORT = {
   'testing.conformance': ('environments',),
   'testing.golden': ('presets', 'environments', 'training'),
   'testing.products': ('agents', 'presets', 'environments', 'training'),
+  'training.policy_files': ('presets',),
 }
 # By package: what its tests may import too, to try the real thing.
 _TESTS_MAY_IMPORT = {

@@ -101,8 +101,15 @@ def restore(values: Mapping[str, Any]) -> config.Config:
   """Returns the config that was saved as leaves; what it lacks is default.
 
   Raises:
-    ValueError: a field, or the name of a task, agent or curriculum, is unknown.
+    ValueError: a field, or the name of a task, agent or curriculum, is unknown,
+      or a value is not of the field's type.
   """
+  for name, value in values.items():
+    if not isinstance(value, bool | int | float | str):
+      raise ValueError(
+        f'config field {name!r} is a {type(value).__name__}; allowed: a '
+        'number, a text, true or false'
+      )
   try:
     task = catalog.TASKS.get(values.get('environment.name', ''))
   except ValueError as error:
@@ -113,4 +120,21 @@ def restore(values: Mapping[str, Any]) -> config.Config:
     values.get('agent.name', task.agent),
     values.get('curriculum.name', defaults.curriculum.name),
   )
+  known = overrides.leaves(base)
+  for name, value in values.items():
+    if name in known and not _is_alike(value, known[name]):
+      kind = type(known[name])
+      raise ValueError(
+        f'config.{name}={value!r} is not possible; allowed: '
+        + ('printable text' if kind is str else kind.__name__)
+      )
   return overrides.replace(base, values)
+
+
+def _is_alike(value: Any, default: Any) -> bool:
+  """Returns whether a saved value can be one of a field's."""
+  if isinstance(default, str):  # It is printed, and drawn in pictures.
+    return isinstance(value, str) and value.isprintable()
+  if isinstance(default, float):
+    return isinstance(value, int | float) and not isinstance(value, bool)
+  return type(value) is type(default)

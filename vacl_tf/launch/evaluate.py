@@ -19,7 +19,7 @@ from vacl_tf import bounds
 from vacl_tf import catalog
 from vacl_tf import config
 from vacl_tf import entity_counts
-from vacl_tf import presets
+from vacl_tf import reading
 from vacl_tf.launch import command_line
 from vacl_tf.launch import records
 
@@ -39,11 +39,17 @@ from vacl_tf.training import checkpoints
 from vacl_tf.training import evaluation
 from vacl_tf.training import export
 from vacl_tf.training import players
+from vacl_tf.training import policy_files
 from vacl_tf.training import rollout
 from vacl_tf.training import run as run_lib
 
 _SAVED_MODEL = flags.DEFINE_string(
   'saved_model', None, 'Folder of an exported policy, instead of --run_dir.'
+)
+_RUN_GRAPH = flags.DEFINE_bool(
+  'run_graph',
+  False,
+  'Run the program that the saved model is; only if you trust its author.',
 )
 _NUM_AGENTS = flags.DEFINE_list(
   'num_agents', None, 'Agents in each world, like 4,8,24; default: as trained.'
@@ -61,6 +67,8 @@ _STOCHASTIC = flags.DEFINE_bool(
   'stochastic', False, 'Act as in training instead of greedily.'
 )
 
+_CHECKPOINTS = 'checkpoints'
+_ITERATION = 'run/iteration/.ATTRIBUTES/VARIABLE_VALUE'  # In one of them.
 _NUM_FILMED = 4
 # Keeps these tasks apart from those of training and its evaluations.
 _STREAM = 1_000_003
@@ -69,45 +77,66 @@ _STREAM = 1_000_003
 class _Policy(NamedTuple):
   """A trained policy and what is known of it."""
 
-  act: export.Exported
-  cfg: config.Config  # That it was trained with.
+  acting: export.Policy
+  world: config.EnvironmentConfig  # That it was trained in.
   roles: list[dict[str, Any]]  # See `export.described`.
-  owner: Any  # Holds the variables, which `act` does not keep alive.
 
 
 def _from_checkpoint(run_dir: pathlib.Path) -> _Policy:
-  """Returns the policy of a run that was killed before it could export."""
+  """Returns the policy of a run that is in progress or was killed."""
   cfg = records.read_config(run_dir)
   try:
     bounds.check(cfg)
     envs = environments.load_all(cfg)
   except (ImportError, ValueError, TypeError) as error:
     raise command_line.UsageError(f'{run_dir}/config.json: {error}') from error
+  directory = run_dir / _CHECKPOINTS
+  try:
+    reading.check_folder(directory)
+  except FileNotFoundError:
+    pass  # It has not saved yet.
+  except reading.UnreadableError as error:
+    raise command_line.UsageError(
+      f'{error}; give the run_dir of another run'
+    ) from error
   run = run_lib.Run(cfg, envs)
-  saved = checkpoints.Checkpointer(run, run_dir / 'checkpoints', 1)
+  saved = checkpoints.Checkpointer(run, directory, 1)
   if not saved.read_newest():
     raise command_line.UsageError(
       f'{run_dir} has neither saved_model/ nor a whole checkpoint yet'
     )
   policy = export.ExportedPolicy(run.agent, envs[-1].roles)
-  roles = export.described(envs[-1].roles)
-  return _Policy(policy.act, cfg, roles, (policy, run))
+  return _Policy(policy, cfg.environment, export.described(envs[-1].roles))
 
 
 def _exported(directory: pathlib.Path) -> _Policy:
   """Returns an exported policy."""
-  act, facts = export.load_policy(directory)
+  policy, facts = policy_files.load_policy(directory, _RUN_GRAPH.value)
+  world = policy_files.trained_world(directory, facts)
+  return _Policy(policy, world, facts['roles'])
+
+
+def _is_outdated(run_dir: pathlib.Path) -> bool:
+  """Returns whether a run has gone on since its policy was exported."""
   try:
-    cfg = presets.restore(facts['config'])
-    return _Policy(act, cfg, facts['roles'], act)
-  except KeyError as error:
-    raise command_line.UsageError(
-      f'{directory}/policy.json has no {error}; export the policy again'
-    ) from error
-  except (ValueError, TypeError, AttributeError) as error:
-    raise command_line.UsageError(
-      f'{directory}/policy.json: {error}'
-    ) from error
+    facts = reading.read_json(run_dir / 'saved_model' / 'policy.json')
+    reading.check_folder(run_dir / _CHECKPOINTS)
+  except (FileNotFoundError, reading.UnreadableError):
+    return False  # Whoever reads the policy says what is wrong.
+  iteration = facts.get('iteration')
+  return isinstance(iteration, int) and iteration < _newest_iteration(run_dir)
+
+
+def _newest_iteration(run_dir: pathlib.Path) -> int:
+  """Returns the iteration of the newest whole checkpoint, -1 if none is."""
+  newest = -1
+  for index in (run_dir / _CHECKPOINTS).glob('ckpt-*.index'):
+    try:
+      reader = tf.train.load_checkpoint(str(index.with_suffix('')))
+      newest = max(newest, int(reader.get_tensor(_ITERATION)))
+    except (tf.errors.OpError, ValueError, IndexError, TypeError):
+      continue  # It is damaged, or was removed meanwhile.
+  return newest
 
 
 def _load() -> _Policy:
@@ -118,7 +147,7 @@ def _load() -> _Policy:
   if saved_model is not None:
     return _exported(command_line.folder(saved_model))
   folder = command_line.folder(run_dir)
-  if (folder / 'saved_model').exists():
+  if (folder / 'saved_model').exists() and not _is_outdated(folder):
     return _exported(folder / 'saved_model')
   return _from_checkpoint(folder)
 
@@ -178,7 +207,7 @@ def _environment(
   if export.described(env.roles) != policy.roles:
     raise command_line.UsageError(
       f'the policy was made for another version of {env.name}: its '
-      f'observations are {policy.roles}'
+      f'observations are {reading.one_line(policy.roles)}'
     )
   return env
 
@@ -189,7 +218,7 @@ def _judge(policy: _Policy, world: config.EnvironmentConfig) -> dict[str, Any]:
   horizons = task.judged_horizons(world)
   longest = dataclasses.replace(world, horizon=max((judged, *horizons)))
   env = _environment(policy, longest)
-  player = players.ExportedPlayer(policy.act, env, not _STOCHASTIC.value)
+  player = players.ExportedPlayer(policy.acting, env, not _STOCHASTIC.value)
   progress = player.progress(_NUM_TASKS.value, _seed())
   value = {
     steps: evaluation.estimate(np.asarray(rollout.task_value(progress[:steps])))
@@ -202,7 +231,7 @@ def _judge(policy: _Policy, world: config.EnvironmentConfig) -> dict[str, Any]:
     'env': world.name,
     'num_agents': world.num_agents,
     'counts': entity_counts.spelled(world.counts),
-    'trained_with': entity_counts.spelled(policy.cfg.environment.counts),
+    'trained_with': entity_counts.spelled(policy.world.counts),
     'num_tasks': _NUM_TASKS.value,
     'horizon': judged,
     'seed': command_line.SEED.value,
@@ -230,7 +259,7 @@ def _check_video(path: str) -> None:
 def _film(policy: _Policy, world: config.EnvironmentConfig, path: str) -> str:
   """Writes a video of a few tasks; returns where it is."""
   env = _environment(policy, world)
-  player = players.ExportedPlayer(policy.act, env, not _STOCHASTIC.value)
+  player = players.ExportedPlayer(policy.acting, env, not _STOCHASTIC.value)
   try:
     steps = player.film(_NUM_FILMED, _seed())
     frames = [rendering.tile(pictures) for pictures in steps]
@@ -269,7 +298,7 @@ def main() -> int:
     _check_video(_VIDEO.value)
   try:
     policy = _load()
-    trained = policy.cfg.environment
+    trained = policy.world
     worlds = [_world(trained, counts) for counts in _counts(trained)]
     for world in worlds:  # All of them, before the first is played.
       catalog.TASKS.get(world.name).check(world)
@@ -279,6 +308,13 @@ def main() -> int:
     found = [_judge(policy, world) for world in worlds]
   except base.WorldError as error:
     return command_line.fail(f'env={trained.name}: {error}')
+  except (tf.errors.OpError, TypeError, ValueError) as error:
+    if not _RUN_GRAPH.value:
+      raise
+    return command_line.fail(
+      f'{_SAVED_MODEL.value}: its graph cannot play {trained.name} '
+      f'({checkpoints.first_line(error)}); give another --saved_model'
+    )
   if not command_line.JSON.value:
     _print(found)
   elif len(found) == 1:

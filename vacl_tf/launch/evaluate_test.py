@@ -233,7 +233,9 @@ class CheckpointTest(absltest.TestCase):
   def test_its_variables_live_as_long_as_it_does(self):
     policy = evaluate._from_checkpoint(self.folder)
     gc.collect()
-    player = players.ExportedPlayer(policy.act, self.envs[-1], is_greedy=True)
+    player = players.ExportedPlayer(
+      policy.acting, self.envs[-1], is_greedy=True
+    )
     progress = player.progress(2, randomness.root(0))
     self.assertEqual(progress.shape, (self.cfg.environment.horizon, 2))
 

@@ -34,6 +34,7 @@ _ACTIVE, _SOLVED, _INK = '#56B4E9', '#D55E00', '#555555'
 _NUM_ROOMS = 4
 _NUM_DRAWN = 120  # Tasks of a set in one room; more would hide each other.
 _NUM_TARGET = 1000
+_MAX_PAIRS = 4e8  # Of numbers of a target task, over all tasks.
 _MILLION = 1e6
 
 
@@ -48,12 +49,20 @@ def layout_of(cfg: config.Config) -> map_layout.MapLayout | None:
 
 
 def draw(run: records.Record, output: pathlib.Path) -> None:
-  """Draws the sets of a run that has them."""
+  """Draws the sets of a run that has them.
+
+  Raises:
+    UsageError: curriculum.npz can't be read.
+    ValueError: it is of another map.
+  """
   import matplotlib
   from matplotlib import figure
 
   layout = layout_of(run.cfg)
-  snapshots = records.read_snapshots(run.path / 'curriculum.npz')
+  path = run.path / 'curriculum.npz'
+  snapshots = records.read_snapshots(path)
+  if layout is not None:
+    _check_map(path, snapshots, layout)
   has_rooms = layout is not None and bool(snapshots)
   target = _sample_target(layout, snapshots) if has_rooms else None
   with matplotlib.rc_context(STYLE):
@@ -69,6 +78,22 @@ def draw(run: records.Record, output: pathlib.Path) -> None:
     picture.suptitle(f'{what}, seed {run.config["seed"]}')
     with files.replaced(output) as beside:
       picture.savefig(beside, format='png', dpi=100)
+
+
+def _check_map(
+  path: pathlib.Path,
+  snapshots: dict[int, records.Snapshot],
+  layout: map_layout.MapLayout,
+) -> None:
+  """Raises ValueError if the tasks have no place on the map."""
+  try:
+    for snapshot in snapshots.values():
+      for name in ('active_phi', 'solved_phi'):
+        nearest_mover(snapshot[name][:1], layout)
+  except (ValueError, IndexError) as error:
+    raise ValueError(
+      f'{path} has tasks of another map; move it away to plot without it'
+    ) from error
 
 
 def _draw_history(
@@ -181,6 +206,7 @@ def _sample_target(
   if layout.sample is not None:
     return layout.sample(_NUM_TARGET)
   num_dims = snapshots[max(snapshots)]['active_phi'].shape[1]
+  num_tasks = int(np.clip(_MAX_PAIRS // num_dims**2, 10, _NUM_TARGET))
   num = num_dims // (2 * len(layout.kinds))  # Entities of a kind.
   boxes = [
     layout.goals if kind == layout.goal else layout.movers
@@ -188,9 +214,9 @@ def _sample_target(
   ]
   sides = np.repeat(np.reshape(boxes, [-1, 2, 2]), num, 0)
   rows = np.random.default_rng(0).uniform(
-    sides[..., 0], sides[..., 1], [_NUM_TARGET, *sides.shape[:2]]
+    sides[..., 0], sides[..., 1], [num_tasks, *sides.shape[:2]]
   )
-  return rows.reshape(_NUM_TARGET, num_dims)
+  return rows.reshape(num_tasks, num_dims)
 
 
 def _make_room(axis: 'axes.Axes', layout: map_layout.MapLayout) -> None:

@@ -2,23 +2,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a run left in its folder, read without TensorFlow."""
 
-import csv
 import dataclasses
 import functools
-import json
 import pathlib
-import zipfile
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from vacl_tf import bounds
 from vacl_tf import config
+from vacl_tf import entity_counts
 from vacl_tf import overrides
 from vacl_tf import presets
+from vacl_tf import reading
 from vacl_tf.launch import command_line
 
 _NEEDED = ('iteration', 'env_steps', 'wall_seconds', 'coverage')
+_MOST = 1e15  # Of steps and seconds.
+_MAX_NUMBERS, _MAX_DIMS = 100_000, 10_000  # Of a set of tasks, and of a task.
 _OF_SETS = ('active_tasks', 'solved_tasks', 'newly_solved', 'solved_spread')
 
 # How leaves are named in pictures; those that aren't here by their name.
@@ -116,22 +118,39 @@ def read_snapshots(path: pathlib.Path) -> dict[int, Snapshot]:
     UsageError: it can't be read. A missing file is no error: there are none.
   """
   snapshots: dict[int, Snapshot] = {}
-  if not path.exists():
-    return snapshots
   try:
-    with np.load(path) as arrays:
-      for key in arrays.files:
-        iteration, name = key.split('/')
-        snapshots.setdefault(int(iteration), {})[name] = arrays[key]
-  except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+    for key, array in reading.read_arrays(path).items():
+      iteration, _, name = key.partition('/')
+      if not (iteration.isdecimal() and name):
+        raise reading.UnreadableError(
+          path, f'it holds {key!r}, which is not ITERATION/NAME'
+        )
+      snapshots.setdefault(int(iteration), {})[name] = array
+    found = {
+      iteration: snapshot
+      for iteration, snapshot in sorted(snapshots.items())
+      if {'active_phi', 'solved_phi'} <= snapshot.keys()
+    }
+    _check_tasks(path, found)
+  except FileNotFoundError:
+    return {}
+  except reading.UnreadableError as error:
     raise command_line.UsageError(
-      f'{path} cannot be read ({error}); move it away to plot without it'
+      f'{error}; move it away to go on without it'
     ) from error
-  return {
-    iteration: snapshot
-    for iteration, snapshot in sorted(snapshots.items())
-    if {'active_phi', 'solved_phi'} <= snapshot.keys()
-  }
+  return found
+
+
+def _check_tasks(path: pathlib.Path, snapshots: dict[int, Snapshot]) -> None:
+  """Raises UnreadableError for what are no tasks, or more than are written."""
+  for snapshot in snapshots.values():
+    for phi in (snapshot['active_phi'], snapshot['solved_phi']):
+      if phi.ndim != 2 or phi.size > _MAX_NUMBERS or phi.shape[1] > _MAX_DIMS:
+        raise reading.UnreadableError(
+          path, f'it has a set of {phi.shape} tasks'
+        )
+      if not np.isfinite(phi).all():
+        raise reading.UnreadableError(path, 'it has tasks that are not finite')
 
 
 def read_metrics(path: pathlib.Path) -> dict[str, np.ndarray]:
@@ -141,29 +160,27 @@ def read_metrics(path: pathlib.Path) -> dict[str, np.ndarray]:
     UsageError: it is missing, can't be read, or lacks a column.
   """
   try:
-    with path.open(newline='') as file:
-      reader = csv.DictReader(file)
-      # A process that runs, or was killed, may have left half a line.
-      rows = [row for row in reader if None not in row.values()]
-      names = reader.fieldnames or ()
-    columns = {
-      name: np.array([float(row[name] or 'nan') for row in rows])
-      for name in names
-    }
+    columns = reading.read_table(path)
   except FileNotFoundError as error:
     raise command_line.UsageError(
       f'{path.parent} has no metrics.csv; give the run_dir of a run that has '
       'begun to train'
     ) from error
-  except (OSError, ValueError, TypeError) as error:
+  except reading.UnreadableError as error:
     raise command_line.UsageError(
-      f'{path} cannot be read ({error}); give the run_dir of another run'
+      f'{error}; mend it, or give the run_dir of another run'
     ) from error
   if missing := [name for name in _NEEDED if name not in columns]:
     raise command_line.UsageError(
       f'{path} has no column {", ".join(missing)}; give the run_dir of a run '
       'that has begun to train'
     )
+  for name in _NEEDED[:-1]:
+    if not ((columns[name] >= 0) & (columns[name] <= _MOST)).all():
+      raise command_line.UsageError(
+        f'{path} has a {name} that is none; mend it, or give the run_dir of '
+        'another run'
+      )
   return columns
 
 
@@ -178,27 +195,37 @@ def read_config(
     remedy: what to do where there is no config.
 
   Raises:
-    UsageError: there is none that can be read, or it names something unknown.
+    UsageError: there is none that can be read, or it names something unknown,
+      or a value is out of range.
   """
+  file = path / 'config.json'
   try:
-    content = json.loads((path / 'config.json').read_text())
-    values = dict(content['config'])
-  except (OSError, ValueError, KeyError, TypeError) as error:
+    content = reading.read_json(file)
+    values = content.get('config')
+    if not isinstance(values, dict):
+      raise reading.UnreadableError(file, 'it has no object config')
+  except (FileNotFoundError, reading.UnreadableError) as error:
     raise command_line.UsageError(
-      f'{path} has no config.json that can be read; {remedy}'
+      f'{path} has no config.json that can be read; {remedy} '
+      f'({reading.reason(error)})'
     ) from error
   try:
-    return presets.restore(values)
+    cfg = presets.restore(values)
+    bounds.check_leaves(cfg, 'config.')
+    entity_counts.path(cfg)
   except (ValueError, TypeError) as error:
     raise command_line.UsageError(
-      f'{path}/config.json: {error}{_missing_imports(content)}'
+      f'{file}: {reading.one_line(error)}{_missing_imports(content)}'
     ) from error
+  return cfg
 
 
 def _missing_imports(content: dict[str, Any]) -> str:
   """Returns the hint to import what a run was started with, if there is any."""
   used = content.get('imports', [])
-  missing = [name for name in used if name not in command_line.imports()]
+  used = used if isinstance(used, list) else []
+  missing = [str(x) for x in used if x not in command_line.imports()]
   if not missing:
     return ''
-  return f' The run was started with --import={",".join(missing)}'
+  names = reading.one_line(','.join(missing))
+  return f' The run was started with --import={names}'

@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Policies that need TensorFlow alone: SavedModel and policy.json."""
 
-import json
 import pathlib
 import shutil
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import tensorflow as tf
 
@@ -24,7 +23,12 @@ from vacl_tf.training import files
 _FACTS = 'policy.json'
 _OLD = '.old'
 
-Exported = Callable[..., dict[str, tf.Tensor]]  # `act` of an exported policy.
+
+class Policy(Protocol):
+  """What an exported policy can do; see `ExportedPolicy`."""
+
+  act: Callable[..., dict[str, tf.Tensor]]
+  initial_state: Callable[..., dict[str, tf.Tensor]]
 
 
 class ExportedPolicy(tf.Module):
@@ -34,6 +38,8 @@ class ExportedPolicy(tf.Module):
   names (see `flat`), `seed` [2], `greedy` [] and, where the agent has a memory,
   its leaves `memory`, or `memory_0`, `memory_1` and so on. It returns `action`
   and the parameters of its distribution for each role, and the memory after.
+  `initial_state` takes the number of worlds, `batch`, and of agents, `n`, which
+  with several roles is a list; it returns the memory at the start.
   """
 
   def __init__(
@@ -44,13 +50,19 @@ class ExportedPolicy(tf.Module):
     self._agent_act = agent.act
     self._policies = agent.policies  # The value is of no use any more.
     self._initial = agent.initial_memory
-    self._structure = self._memory(tf.constant(1), tf.constant(1))
+    num_roles = len(roles)
+    self._structure = self._initial(
+      tf.constant(1), [tf.constant(1)] * num_roles
+    )
     leaves = tf.nest.flatten(self._structure)
+    others = tf.nest.flatten(
+      self._initial(tf.constant(2), [tf.constant(2)] * num_roles)
+    )
     self._names = memory_names(len(leaves))
     memory_specs = {
       # Worlds and agents may be any number.
-      name: tf.TensorSpec([None, None, *x.shape[2:]], x.dtype, name)
-      for name, x in zip(self._names, leaves, strict=True)
+      name: tf.TensorSpec(_varying(x.shape, y.shape), x.dtype, name)
+      for name, x, y in zip(self._names, leaves, others, strict=True)
     }
     self.act = tf.function(self._act, autograph=False).get_concrete_function(
       seed=tf.TensorSpec([2], tf.int32, 'seed'),
@@ -59,18 +71,18 @@ class ExportedPolicy(tf.Module):
       **memory_specs,
     )
     self.initial_state = tf.function(
-      lambda batch, n: dict(
-        zip(self._names, tf.nest.flatten(self._memory(batch, n)), strict=True)
-      ),
+      self._first,
       input_signature=[
         tf.TensorSpec([], tf.int32, 'batch'),
-        tf.TensorSpec([], tf.int32, 'n'),
+        tf.TensorSpec([num_roles][: num_roles > 1], tf.int32, 'n'),
       ],
+      autograph=False,
     )
 
-  def _memory(self, num_worlds: tf.Tensor, n: tf.Tensor) -> types.Memory:
-    """Returns the memory at the start with n agents of each role."""
-    return self._initial(num_worlds, [n] * len(self._roles))
+  def _first(self, batch: tf.Tensor, n: tf.Tensor) -> dict[str, tf.Tensor]:
+    counts = tf.unstack(n) if len(self._roles) > 1 else [n]
+    leaves = tf.nest.flatten(self._initial(batch, counts))
+    return dict(zip(self._names, leaves, strict=True))
 
   def _act(
     self, seed: types.Seed, greedy: tf.Tensor, **given: tf.Tensor
@@ -93,6 +105,11 @@ class ExportedPolicy(tf.Module):
       found |= {start + name: x for name, x in outputs.items()}
       found[start + 'action'] = tf.where(greedy, distribution.mode(), drawn)
     return found
+
+
+def _varying(one: tf.TensorShape, other: tf.TensorShape) -> list[int | None]:
+  """Returns the dimensions of two shapes, None where they differ."""
+  return [a if a == b else None for a, b in zip(one, other, strict=True)]
 
 
 def memory_names(number: int) -> list[str]:
@@ -203,28 +220,6 @@ def _action(role: types.Role) -> dict[str, Any]:
   if not spec.shape:
     return {'num_actions': distributions.num_outputs(spec)}
   return {'num_actions': list(distributions.sizes(spec))}
-
-
-def load_policy(
-  directory: pathlib.Path,
-) -> tuple[Exported, dict[str, Any]]:
-  """Returns `act` of an exported policy and what policy.json says.
-
-  Raises:
-    UnusableError: there is no exported policy in the directory.
-  """
-  try:
-    known = json.loads((directory / _FACTS).read_text())
-    loaded = tf.saved_model.load(str(directory))
-    act = loaded.signatures['act']
-  except (OSError, ValueError, KeyError, tf.errors.OpError) as error:
-    raise checkpoints.UnusableError(
-      f'{directory} holds no exported policy '
-      f'({files.first_line(error)}); give the saved_model folder of a run'
-    ) from error
-  # The function does not keep alive what its variables belong to.
-  act.policy = loaded
-  return act, known
 
 
 def flat(

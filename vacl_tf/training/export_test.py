@@ -28,6 +28,7 @@ from vacl_tf.training import export
 from vacl_tf.training import files
 from vacl_tf.training import loop
 from vacl_tf.training import players
+from vacl_tf.training import policy_files
 from vacl_tf.training import programs as programs_lib
 from vacl_tf.training import rollout
 from vacl_tf.training import run as run_lib
@@ -102,14 +103,16 @@ class ExportTest(tf.test.TestCase, parameterized.TestCase):
     export.export(self.agent, self.env, self.cfg, self.directory)
 
   def test_it_says_what_the_network_says(self):
-    act, facts = export.load_policy(self.directory)
+    policy, facts = policy_files.load_policy(self.directory)
     self.assertEqual(facts['env'], 'simple_spread')
     self.assertEqual(facts['num_task_dims'], 16)
     self.assertEqual(facts['roles'], export.described(self.env.roles))
     phi = self.env.task_space.sample_uniform(6, randomness.root(0))
     observations = self.env.observe(self.env.place(phi, randomness.root(0)))
     named = export.flat(self.env.roles, observations)
-    found = act(seed=randomness.root(3), greedy=tf.constant(False), **named)
+    found = policy.act(
+      seed=randomness.root(3), greedy=tf.constant(False), **named
+    )
     [distribution] = self.agent.distributions(observations)
     expected = distribution.logits
     self.assertAllClose(found['logits'], expected, 1e-5, 1e-6)
@@ -130,7 +133,7 @@ class ExportTest(tf.test.TestCase, parameterized.TestCase):
     with self.assertRaisesRegex(
       checkpoints.UnusableError, 'saved_model folder'
     ):
-      export.load_policy(self.directory)
+      policy_files.load_policy(self.directory)
 
   def _facts(self) -> dict[str, Any]:
     return json.loads((self.directory / 'policy.json').read_text())
@@ -188,7 +191,7 @@ class ExportWithMemoryTest(tf.test.TestCase):
     export.export(self.agent, self.env, cfg, self.folder / 'policy')
 
   def test_it_says_what_it_is_for(self):
-    _, facts = export.load_policy(self.folder / 'policy')
+    _, facts = policy_files.load_policy(self.folder / 'policy')
     self.assertEqual(facts['env'], 'lock_and_return')
     self.assertEqual((facts['num_agents'], facts['num_boxes']), (2, 2))
     self.assertEqual(facts['roles'], export.described(self.env.roles))
@@ -248,14 +251,14 @@ class ExportWithMasksTest(parameterized.TestCase, tf.test.TestCase):
       loop.iterate(run, programs, cfg)
     directory = pathlib.Path(self.create_tempdir().full_path) / 'policy'
     export.export(run.agent, env, cfg, directory)
-    return env, run.agent, export.load_policy(directory)
+    return env, run.agent, policy_files.load_policy(directory, run_graph=True)
 
   @parameterized.parameters(
     config.AttentionConfig(hidden_size=8),
     config.RecurrentConfig(hidden_size=8, segment_length=4),
   )
   def test_it_plays_as_it_did_before(self, agent_config):
-    env, agent, (act, facts) = self._train(agent_config)
+    env, agent, (policy, facts) = self._train(agent_config)
     self.assertEqual(facts['roles'][0]['mask_kinds'], ['landmarks'])
     seed = randomness.root(5)
     expected = evaluation.evaluate(
@@ -265,15 +268,15 @@ class ExportWithMasksTest(parameterized.TestCase, tf.test.TestCase):
       seed,
       initial_memory=lambda num: agent.initial_memory(num, (2,)),
     )
-    player = players.ExportedPlayer(act, env, is_greedy=True)
+    player = players.ExportedPlayer(policy, env, is_greedy=True)
     self.assertAllEqual(player.progress(64, seed), expected)
     self.assertGreater(np.ptp(expected), 0.0)
 
-    self._check_masks(env, act, agent.initial_memory(20, (2,)))
+    self._check_masks(env, policy, agent.initial_memory(20, (2,)))
 
-  def _check_masks(self, env, act, memory):
+  def _check_masks(self, env, policy, memory):
     """Checks that what is masked, and nothing else, is of no account."""
-    _, inputs = act.structured_input_signature
+    _, inputs = policy.act.structured_input_signature
     mask = inputs['landmarks_mask']
     self.assertEqual((mask.dtype, mask.shape.rank), (tf.bool, 3))
     phi = env.task_space.sample_uniform(20, randomness.root(0))
@@ -283,7 +286,7 @@ class ExportWithMasksTest(parameterized.TestCase, tf.test.TestCase):
 
     def logits(**changed):
       given = {'seed': randomness.root(3), 'greedy': tf.constant(True)}
-      return act(**given, **{**seen, **changed})['logits'].numpy()
+      return policy.act(**given, **{**seen, **changed})['logits'].numpy()
 
     is_there = seen['landmarks_mask']
     is_whole = tf.reduce_all(is_there, -1)

@@ -27,20 +27,19 @@ class ExportedPlayer:
 
   def __init__(
     self,
-    act: export.Exported,
+    policy: export.Policy,
     env: base.World,
     is_greedy: bool,
   ) -> None:
     """Initialises the player.
 
     Args:
-      act: of an exported policy.
+      policy: an exported policy.
       env: the world.
       is_greedy: whether to take the likeliest actions.
     """
-    self._act = act
+    self._policy = policy
     self._env = env
-    self._memory = _memory_of(act)
     self._is_greedy = is_greedy
     self.num_unstable = 0
 
@@ -92,15 +91,11 @@ class ExportedPlayer:
     return [sum(step, []) for step in zip(*pictures, strict=True)]
 
   def _first_memory(self, num_worlds: int) -> dict[str, tf.Tensor]:
-    if not self._memory:
-      return {}
-    # A leaf for each role; that is what an agent's memory is like.
-    return {
-      name: tf.zeros([num_worlds, role.num_agents, *size])
-      for (name, size), role in zip(
-        self._memory.items(), self._env.roles, strict=True
-      )
-    }
+    counts = [role.num_agents for role in self._env.roles]
+    return self._policy.initial_state(
+      tf.constant(num_worlds),
+      tf.constant(counts if len(counts) > 1 else counts[0]),
+    )
 
   def _choose(
     self,
@@ -110,7 +105,7 @@ class ExportedPlayer:
   ) -> tuple[types.Actions, types.Memory]:
     """Returns what the exported policy does; see `rollout.Act`."""
     roles = self._env.roles
-    found = self._act(
+    found = self._policy.act(
       seed=seed,
       greedy=tf.constant(self._is_greedy),
       **export.flat(roles, observations),
@@ -144,10 +139,3 @@ class ExportedPlayer:
     progress = host_rollout.perform(act, worlds, phi, run, watch)
     self.num_unstable += worlds.num_unstable
     return progress
-
-
-def _memory_of(act: export.Exported) -> dict[str, tuple[int, ...]]:
-  """Returns the features of an agent's memory, by its flat name in `act`."""
-  _, inputs = act.structured_input_signature
-  names = [x for x in inputs if x == 'memory' or x.startswith('memory_')]
-  return {name: tuple(inputs[name].shape[2:]) for name in sorted(names)}

@@ -19,6 +19,7 @@ from vacl_tf.training import evaluation
 from vacl_tf.training import export
 from vacl_tf.training import host_rollout
 from vacl_tf.training import players
+from vacl_tf.training import policy_files
 from vacl_tf.training import rollout
 
 _SEED = randomness.root(1)
@@ -46,7 +47,7 @@ def _exported():
   with tempfile.TemporaryDirectory() as folder:
     path = pathlib.Path(folder) / 'policy'
     export.export(_agent(), _world('in_graph'), config.Config(), path)
-    return export.load_policy(path)[0]
+    return policy_files.load_policy(path, run_graph=True)[0]
 
 
 class _Spy:
@@ -54,11 +55,11 @@ class _Spy:
 
   def __init__(self, change=lambda given: given):
     self.calls = {}  # By the number of worlds, which differs between groups.
-    self.structured_input_signature = _exported().structured_input_signature
+    self.initial_state = _exported().initial_state
     self._change = change
 
-  def __call__(self, **given):
-    found = _exported()(**self._change(given))
+  def act(self, **given):
+    found = _exported().act(**self._change(given))
     self.calls.setdefault(given['own'].shape[0], []).append((given, found))
     return found
 

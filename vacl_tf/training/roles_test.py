@@ -16,6 +16,7 @@ from vacl_tf.learning import update
 from vacl_tf.training import checkpoints
 from vacl_tf.training import export
 from vacl_tf.training import loop
+from vacl_tf.training import policy_files
 from vacl_tf.training import programs as programs_lib
 from vacl_tf.training import run as run_lib
 
@@ -100,7 +101,7 @@ class RolesTest(tf.test.TestCase):
       action = found.pop(f'{role}_action')
       self.assertAllEqual(action, np.argmax(logits, -1))
     self.assertEmpty(found)
-    _, facts = export.load_policy(directory)
+    _, facts = policy_files.load_policy(directory)
     self.assertEqual(facts['roles'], export.described(env.roles))
 
   def test_the_size_of_a_chunk_changes_nothing(self):

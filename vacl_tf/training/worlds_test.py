@@ -17,6 +17,7 @@ from vacl_tf.testing import fakes
 from vacl_tf.training import export
 from vacl_tf.training import loop
 from vacl_tf.training import players
+from vacl_tf.training import policy_files
 from vacl_tf.training import programs as programs_lib
 from vacl_tf.training import run as run_lib
 
@@ -65,9 +66,11 @@ class ContinuousTest(parameterized.TestCase, tf.test.TestCase):
 
     directory = pathlib.Path(self.create_tempdir().full_path) / 'policy'
     export.export(run.agent, env, cfg, directory)
-    self._check_exported(env, run, *export.load_policy(directory))
+    self._check_exported(
+      env, run, *policy_files.load_policy(directory, run_graph=True)
+    )
 
-  def _check_exported(self, env, run, act, facts):
+  def _check_exported(self, env, run, policy, facts):
     self.assertEqual(facts['roles'][0]['low'], [-1.0])
     self.assertEqual(facts['roles'][0]['high'], [1.0])
     worlds = env.make_simulator(5)
@@ -76,7 +79,7 @@ class ContinuousTest(parameterized.TestCase, tf.test.TestCase):
     memory = run.agent.initial_memory(5, (2,))
     [distribution], _ = run.agent.act(observations, memory)
     found = {
-      is_greedy: act(
+      is_greedy: policy.act(
         seed=randomness.root(3),
         greedy=tf.constant(is_greedy),
         **export.flat(env.roles, observations),
@@ -90,7 +93,7 @@ class ContinuousTest(parameterized.TestCase, tf.test.TestCase):
     self.assertAllEqual(found[True]['action'], found[True]['location'])
     self.assertAllInRange(found[False]['action'], -1.0, 1.0)
     self.assertNotAllClose(found[False]['action'], found[True]['action'])
-    player = players.ExportedPlayer(act, env, is_greedy=False)
+    player = players.ExportedPlayer(policy, env, is_greedy=False)
     progress = player.progress(4, randomness.root(0))
     self.assertAllInRange(progress, 0.0, 1.0)
 

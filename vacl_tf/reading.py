@@ -1,0 +1,251 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Files that anyone may have made, damaged or not, read within bounds.
+
+Nothing in them is run. Sizes are checked before memory is taken, and whatever
+is wrong with a file is one line that names it.
+"""
+
+import csv
+import io
+import json
+import math
+import pathlib
+import stat
+import struct
+import zipfile
+import zlib
+from array import array
+from typing import Any, NoReturn
+
+import numpy as np
+
+# Each is many times what the largest run writes.
+_MAX_JSON_BYTES = 1 << 20
+_MAX_JSON_DEPTH = 20
+_MAX_TABLE_BYTES = 1 << 28
+_MAX_ARRAYS = 1000
+_MAX_ARRAY_BYTES = 1 << 26  # Of all arrays of a file, as they are in memory.
+_MAX_VARIABLES_BYTES = 1 << 33
+
+_MAX_LINE = 300  # Characters of what is told of a file.
+_KINDS = {
+  stat.S_IFDIR: 'a folder',
+  stat.S_IFIFO: 'a pipe',
+  stat.S_IFSOCK: 'a socket',
+}
+_HEADERS = {
+  (1, 0): np.lib.format.read_array_header_1_0,
+  (2, 0): np.lib.format.read_array_header_2_0,
+}
+
+
+class UnreadableError(Exception):
+  """A file is not what it should be; the message is one line and names it."""
+
+  def __init__(self, path: pathlib.Path, reason: Any) -> None:
+    super().__init__(f'{path} cannot be read ({one_line(reason)})')
+
+
+def one_line(what: Any) -> str:
+  """Returns a text in one line that is short and harms no terminal."""
+  text = ' '.join(str(what).split()) or repr(what)
+  text = ''.join(x if x.isprintable() else '?' for x in text)
+  return text if len(text) <= _MAX_LINE else text[:_MAX_LINE] + ' ...'
+
+
+def reason(error: Exception) -> str:
+  """Returns why a file could not be read."""
+  return getattr(error, 'strerror', None) or one_line(error)
+
+
+def check_file(path: pathlib.Path, max_bytes: int) -> int:
+  """Returns the bytes of a plain file.
+
+  Raises:
+    FileNotFoundError: there is nothing.
+    UnreadableError: it is something else, or too large.
+  """
+  try:
+    found = path.stat()
+  except FileNotFoundError:
+    raise
+  except (OSError, ValueError) as error:
+    raise UnreadableError(path, reason(error)) from error
+  if not stat.S_ISREG(found.st_mode):  # To open a pipe could take for ever.
+    kind = _KINDS.get(stat.S_IFMT(found.st_mode), 'a device')
+    raise UnreadableError(path, f'it is {kind}, not a file')
+  if found.st_size > max_bytes:
+    raise UnreadableError(
+      path, f'it has {found.st_size:,} bytes; allowed: {max_bytes:,}'
+    )
+  return found.st_size
+
+
+def check_folder(path: pathlib.Path) -> None:
+  """Raises if something in a folder is neither a plain file nor a folder.
+
+  For files that others read: TensorFlow would wait for ever for a pipe.
+
+  Raises:
+    FileNotFoundError: there is none.
+    UnreadableError: it is no folder, or holds something else or too large.
+  """
+  try:
+    inside = sorted(path.iterdir())
+  except FileNotFoundError:
+    raise
+  except (OSError, ValueError) as error:
+    raise UnreadableError(path, reason(error)) from error
+  for one in inside:
+    if not one.is_dir():
+      check_file(one, _MAX_VARIABLES_BYTES)
+
+
+def read_bytes(path: pathlib.Path, max_bytes: int) -> bytes:
+  """Returns the content of a file; raises as `check_file` does."""
+  size = check_file(path, max_bytes)
+  try:
+    with path.open('rb') as file:
+      return file.read(size)
+  except FileNotFoundError:
+    raise
+  except OSError as error:
+    raise UnreadableError(path, reason(error)) from error
+
+
+def read_json(path: pathlib.Path) -> dict[str, Any]:
+  """Returns the object of a JSON file; raises as `check_file` does."""
+  text = _decoded(path, _MAX_JSON_BYTES)
+  try:
+    found = json.loads(text, parse_constant=_refuse)
+  except (ValueError, RecursionError) as error:
+    raise UnreadableError(path, f'it is not JSON: {error}') from error
+  if not isinstance(found, dict):
+    raise UnreadableError(path, 'it is JSON but not an object')
+  if _is_deep(found, _MAX_JSON_DEPTH):
+    raise UnreadableError(
+      path, f'it is nested more than {_MAX_JSON_DEPTH} levels deep'
+    )
+  return found
+
+
+def read_table(path: pathlib.Path) -> dict[str, np.ndarray]:
+  """Returns the columns of a CSV file of numbers, NaN for an empty cell.
+
+  Half a line at the end, as a process that runs or was killed may have left
+  one, is left out.
+
+  Raises:
+    FileNotFoundError: there is no file.
+    UnreadableError: it is not such a file.
+  """
+  text = _decoded(path, _MAX_TABLE_BYTES)
+  whole = text[: text.rfind('\n') + 1]
+  reader = csv.reader(io.StringIO(whole, newline=''), strict=True)
+  try:
+    names = next(reader, [])
+    if len(set(names)) < len(names):
+      raise ValueError('two columns have the same name')
+    columns = [array('d') for _ in names]
+    for cells in filter(None, reader):
+      if len(cells) != len(names):
+        raise ValueError(f'{len(cells)} cells under {len(names)} names')
+      for column, cell in zip(columns, cells, strict=True):
+        column.append(_number(cell))
+  except (ValueError, csv.Error) as error:
+    raise UnreadableError(path, f'line {reader.line_num}: {error}') from error
+  arrays = map(np.array, columns)
+  return dict(zip(names, arrays, strict=True))
+
+
+def read_arrays(path: pathlib.Path) -> dict[str, np.ndarray]:
+  """Returns the arrays of an .npz file that holds numbers alone.
+
+  A small one can say that it holds more than fits into memory: sizes are
+  compared with what is said elsewhere before anything is expanded.
+
+  Raises:
+    FileNotFoundError: there is no file.
+    UnreadableError: it is not such a file, or too large.
+  """
+  content = read_bytes(path, _MAX_ARRAY_BYTES)
+  try:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+      members = archive.infolist()
+      if len(members) > _MAX_ARRAYS:
+        raise ValueError(f'{len(members)} arrays; allowed: {_MAX_ARRAYS}')
+      total = sum(member.file_size for member in members)
+      if total > _MAX_ARRAY_BYTES:
+        raise ValueError(
+          f'it expands to {total:,} bytes; allowed: {_MAX_ARRAY_BYTES:,}'
+        )
+      return {
+        member.filename.removesuffix('.npy'): _array(archive, member)
+        for member in members
+      }
+  except (
+    OSError,
+    ValueError,
+    EOFError,
+    KeyError,
+    RuntimeError,  # NotImplementedError, RecursionError and a password, too.
+    SyntaxError,
+    TypeError,
+    OverflowError,
+    struct.error,
+    zipfile.BadZipFile,
+    zlib.error,
+  ) as error:
+    raise UnreadableError(path, error) from error
+
+
+def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
+  """Returns an array, once its size is known to be what its header says."""
+  # Others expand without a bound.
+  if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+    raise ValueError(f'{member.filename} is compressed in another way')
+  with archive.open(member) as packed:
+    # Without a number it would expand all that there is.
+    file = io.BytesIO(packed.read(member.file_size))
+  version = np.lib.format.read_magic(file)
+  if version not in _HEADERS:
+    raise ValueError(f'{member.filename} has another format, {version}')
+  shape, _, dtype = _HEADERS[version](file)
+  num_bytes = math.prod(shape) * dtype.itemsize
+  if dtype.kind not in 'biuf' or min(shape, default=0) < 0:
+    raise ValueError(f'{member.filename} does not hold numbers')
+  if num_bytes != len(file.getvalue()) - file.tell():
+    raise ValueError(f'{member.filename} says that it has {num_bytes:,} bytes')
+  file.seek(0)
+  return np.lib.format.read_array(file, allow_pickle=False)
+
+
+def _decoded(path: pathlib.Path, max_bytes: int) -> str:
+  try:
+    return read_bytes(path, max_bytes).decode()
+  except UnicodeDecodeError as error:
+    raise UnreadableError(
+      path, f'it is not UTF-8 at byte {error.start + 1}'
+    ) from error
+
+
+def _number(cell: str) -> float:
+  """Returns the number in a cell, NaN if it is empty."""
+  if not cell:
+    return math.nan
+  number = float(cell)
+  if math.isinf(number):
+    raise ValueError(f'{cell!r} is not a finite number')
+  return number
+
+
+def _is_deep(value: Any, allowed: int) -> bool:
+  if not isinstance(value, dict | list):
+    return False
+  inner = value.values() if isinstance(value, dict) else value
+  return not allowed or any(_is_deep(x, allowed - 1) for x in inner)
+
+
+def _refuse(constant: str) -> NoReturn:
+  raise ValueError(f'{constant} is not a number')

@@ -1,0 +1,186 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Exported policies, read back from files that anyone may have made.
+
+A SavedModel is a program: who runs its graph runs what its author wrote. By
+default none is run here: the network is built by our own code, as policy.json
+describes it, and the files give its variables alone.
+"""
+
+import pathlib
+from typing import Any, NamedTuple
+
+import tensorflow as tf
+
+from vacl_tf import agents
+from vacl_tf import bounds
+from vacl_tf import config
+from vacl_tf import environments
+from vacl_tf import presets
+from vacl_tf import reading
+from vacl_tf.training import checkpoints
+from vacl_tf.training import export
+
+_VALUE = '.ATTRIBUTES/VARIABLE_VALUE'
+_OBJECTS = '_CHECKPOINTABLE_OBJECT_GRAPH'  # Beside the variables.
+# As variables are called today and as they were in older policies.
+_RENAMED = ('encoder/hops/0/', 'encoder/')
+
+
+class _Graph(NamedTuple):
+  """A policy that runs the graph of a SavedModel."""
+
+  act: Any
+  initial_state: Any
+  owner: Any  # Functions do not keep alive what their variables belong to.
+
+
+def load_policy(
+  directory: pathlib.Path, run_graph: bool = False
+) -> tuple[export.Policy, dict[str, Any]]:
+  """Returns an exported policy and the content of its policy.json.
+
+  Args:
+    directory: a saved_model folder.
+    run_graph: whether to run the graph that it holds instead of reading its
+      variables into a network that is built here. Only for a policy whose
+      author you trust as you would trust a program's; it is the way to use one
+      whose world or agent is not known here.
+
+  Raises:
+    UnusableError: there is no exported policy in the directory, or it can't be
+      used so.
+  """
+  facts = _read_facts(directory)
+  if run_graph:
+    return _load_graph(directory), facts
+  try:
+    cfg = presets.restore(facts['config'])
+    bounds.check(cfg)
+    policy = _build(cfg, facts)
+  except (ImportError, ValueError) as error:
+    raise _unusable_facts(
+      directory, f"{error}; if you trust its author as a program's, run_graph"
+    ) from error
+  _fill(policy, directory)
+  return policy, facts
+
+
+def trained_world(
+  directory: pathlib.Path, facts: dict[str, Any]
+) -> config.EnvironmentConfig:
+  """Returns the constants of the world that a policy was trained in.
+
+  Raises:
+    UnusableError: it is not known here, or they are not possible.
+  """
+  values = facts['config']
+  of_world = {k: x for k, x in values.items() if k.startswith('environment.')}
+  try:
+    cfg = presets.restore(of_world)
+    bounds.check_leaves(cfg, 'config.')
+  except ValueError as error:
+    raise _unusable_facts(directory, error) from error
+  return cfg.environment
+
+
+def _read_facts(directory: pathlib.Path) -> dict[str, Any]:
+  """Returns the content of policy.json."""
+  try:
+    facts = reading.read_json(directory / 'policy.json')
+    for folder in (directory, directory / 'variables'):
+      reading.check_folder(folder)
+  except (FileNotFoundError, reading.UnreadableError) as error:
+    raise checkpoints.UnusableError(
+      f'{directory} holds no exported policy ({reading.reason(error)}); give '
+      'the saved_model folder of a run'
+    ) from error
+  for name, kind in (('config', dict), ('roles', list)):
+    if not isinstance(facts.get(name), kind):
+      raise checkpoints.UnusableError(
+        f'{directory}/policy.json has no {name!r}; export the policy again'
+      )
+  return facts
+
+
+def _unusable_facts(
+  directory: pathlib.Path, reason: Any
+) -> checkpoints.UnusableError:
+  return checkpoints.UnusableError(
+    f'{directory}/policy.json: {reading.one_line(reason)}'
+  )
+
+
+def _load_graph(directory: pathlib.Path) -> _Graph:
+  """Returns the program that a SavedModel is."""
+  try:
+    loaded = tf.saved_model.load(str(directory))
+    act = loaded.signatures['act']
+    _, inputs = act.structured_input_signature
+    has_memory = any(x == 'memory' or x.startswith('memory_') for x in inputs)
+    first = loaded.initial_state if has_memory else lambda batch, n: {}
+    return _Graph(act, first, loaded)
+  except Exception as error:  # Anything: TensorFlow builds what it is told to.
+    raise checkpoints.UnusableError(
+      f'{directory} holds no exported policy '
+      f'({checkpoints.first_line(error)}); give the saved_model folder of a run'
+    ) from error
+
+
+def _build(cfg: config.Config, facts: dict[str, Any]) -> export.ExportedPolicy:
+  """Returns an untrained policy of the kind that is described."""
+  roles = environments.make(cfg.environment).roles
+  if export.described(roles) != facts['roles']:
+    raise ValueError(
+      f'it was made for another version of {cfg.environment.name}: its '
+      f'observations are {reading.one_line(facts["roles"])}'
+    )
+  agents.check(cfg, roles)
+  return export.ExportedPolicy(agents.make(cfg, roles), roles)
+
+
+def _fill(policy: export.ExportedPolicy, directory: pathlib.Path) -> None:
+  """Gives a policy the variables of a SavedModel."""
+  wanted = _variables(policy)
+  try:
+    reader = tf.train.load_checkpoint(str(directory / 'variables/variables'))
+    shapes = reader.get_variable_to_shape_map()
+    shapes.pop(_OBJECTS, None)
+    if not shapes.keys() >= wanted.keys():
+      wanted = {
+        x.replace(*_RENAMED): variable for x, variable in wanted.items()
+      }
+    expected = {name: x.shape.as_list() for name, x in wanted.items()}
+    if shapes != expected:
+      different = sorted(
+        x for x in shapes | expected if shapes.get(x) != expected.get(x)
+      )
+      raise ValueError(f'{different[0]} is not of the described network')
+    for name, variable in wanted.items():
+      variable.assign(reader.get_tensor(name))
+  except (tf.errors.OpError, ValueError, IndexError, RuntimeError) as error:
+    raise checkpoints.UnusableError(
+      f'{directory}/variables cannot be read '
+      f'({checkpoints.first_line(error)}); give the saved_model folder of '
+      'another run'
+    ) from error
+
+
+def _variables(policy: export.ExportedPolicy) -> dict[str, tf.Variable]:
+  """Returns the variables by their names in a SavedModel.
+
+  TensorFlow names them by the shortest way there, breadth first.
+  """
+  view = tf.train.TrackableView(policy)
+  paths, nodes = {id(policy): ''}, [policy]
+  for node in nodes:  # It grows meanwhile.
+    for name, child in view.children(node).items():
+      if id(child) not in paths:
+        name = name.replace('.', '..').replace('/', '.S')
+        paths[id(child)] = f'{paths[id(node)]}{name}/'
+        nodes.append(child)
+  return {
+    paths[id(node)] + _VALUE: node
+    for node in nodes
+    if isinstance(node, tf.Variable)
+  }
