@@ -12,8 +12,11 @@ import tensorflow as tf
 from absl.testing import parameterized
 
 from vacl_tf import config
+from vacl_tf import environments
 from vacl_tf import randomness
+from vacl_tf.agents import base as agent_base
 from vacl_tf.agents import recurrent_agent
+from vacl_tf.networks import distributions
 from vacl_tf.testing import fakes
 from vacl_tf.training import evaluation
 from vacl_tf.training import export
@@ -50,6 +53,29 @@ def _exported():
     return policy_files.load_policy(path, run_graph=True)[0]
 
 
+class _Patient(agent_base.Agent):
+  """Waits first, then follows what it remembers; its memory has two leaves."""
+
+  policies = values = ()
+
+  def initial_memory(self, num_worlds, num_agents):
+    ways = tf.tile([[1.0, 2.0]], [num_worlds, 1])[:, : num_agents[0], None]
+    return {'left': tf.fill([num_worlds], 3), 'ways': ways}
+
+  def act(self, observations, memory):
+    left, ways = memory['left'], memory['ways']
+    choice = tf.where(left[:, None] > 0, 0, tf.cast(ways[..., 0], tf.int32))
+    logits = tf.one_hot(choice, 3) + 0.0 * observations[0].own[..., :1]
+    made = distributions.make(_world('in_graph').roles[0].action, logits)
+    return (made,), {'left': left - 1, 'ways': 3.0 - ways}
+
+  def unroll_values(self, observe, states, memory):
+    raise NotImplementedError
+
+  def evaluate(self, sequence):
+    raise NotImplementedError
+
+
 class _Spy:
   """The exported policy, noting what it is given and returns."""
 
@@ -72,9 +98,9 @@ def _forget(given):
   return {**given, 'memory': tf.zeros_like(given['memory'])}
 
 
-def _live(kind):
-  """Returns the progress of greedy evaluation with the live agent."""
-  env, agent = _world(kind), _agent()
+def _live(kind, agent=None):
+  """Returns the progress of greedy evaluation with a live agent."""
+  env, agent = _world(kind), agent or _agent()
   if kind == 'in_graph':
     return evaluation.evaluate(
       rollout.greedy(agent),
@@ -137,6 +163,29 @@ class ProgressTest(parameterized.TestCase, tf.test.TestCase):
     self.assertAllEqual(progress, _live(kind))
     forgetful = _player(kind, is_greedy=True, act=_Spy(_forget))
     self.assertNotAllEqual(progress, forgetful.progress(_TASKS, _SEED))
+
+  @parameterized.parameters(*_KINDS)
+  def test_a_memory_of_several_leaves_that_does_not_begin_at_zero(self, kind):
+    agent = _Patient()
+    policy = export.ExportedPolicy(agent, _world(kind).roles)
+    progress = _player(kind, is_greedy=True, act=policy).progress(_TASKS, _SEED)
+    self.assertAllEqual(progress, _live(kind, agent))
+    for step in (1, 2):  # It stands still, as it could not with zeros.
+      self.assertAllEqual(progress[step], progress[0])
+    self.assertNotAllEqual(progress[3], progress[0])
+
+  def test_each_role_has_a_memory_of_as_many_agents_as_it_has(self):
+    env = environments.load('speaker_listener')
+    roles = (env.roles[0], env.roles[1]._replace(num_agents=3))
+    cfg = config.RecurrentConfig(hidden_size=_HIDDEN)
+    agent = recurrent_agent.RecurrentAgent(roles, cfg, 0)
+    env = mock.Mock(roles=roles)
+    policy = export.ExportedPolicy(agent, roles)
+    first = players.ExportedPlayer(policy, env, True)._first_memory(5)
+    shapes = {name: x.shape for name, x in first.items()}
+    self.assertEqual(
+      shapes, {'memory_0': [5, 1, _HIDDEN], 'memory_1': [5, 3, _HIDDEN]}
+    )
 
   @parameterized.parameters(True, False)
   def test_the_policy_is_asked_as_told_and_remembers(self, is_greedy):
