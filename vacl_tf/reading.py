@@ -51,7 +51,10 @@ def one_line(what: Any) -> str:
   """Returns a text in one line that is short and harms no terminal."""
   text = ' '.join(str(what).split()) or repr(what)
   text = ''.join(x if x.isprintable() else '?' for x in text)
-  return text if len(text) <= _MAX_LINE else text[:_MAX_LINE] + ' ...'
+  if len(text) <= _MAX_LINE:
+    return text
+  half = _MAX_LINE // 2  # Remedies are at the end.
+  return f'{text[:half]} ... {text[-half:]}'
 
 
 def reason(error: Exception) -> str:

@@ -120,6 +120,36 @@ class BadInputTest(parameterized.TestCase):
       f'--saved_model={path}',
     )
 
+  def test_a_graph_is_run_only_where_the_user_says_so(self):
+    path = _export(self.folder / 'policy')
+    known = path / 'policy.json'
+    content = json.loads(known.read_text())
+    content['config']['agent.name'] = 'mine'
+    known.write_text(json.dumps(content))
+    flags = (f'--saved_model={path}', '--num_tasks=4')
+    self._assert_refused(
+      "agent='mine' is unknown; .* if you trust its author .* run_graph", *flags
+    )
+    self.assertIn('speaker_listener', _evaluate(*flags, '--run_graph'))
+
+  def test_a_graph_that_cannot_play(self):
+    path = _export(self.folder / 'policy')
+    other = environments.load('simple_spread')
+    cfg = presets.make(env='simple_spread')
+    agent = agents.make(cfg, other.roles)
+    known = (path / 'policy.json').read_text()
+    export.export(agent, other, cfg, path)
+    (path / 'policy.json').write_text(known)
+    ended = commands.run(
+      lambda: command_line.run(evaluate.main),
+      f'--saved_model={path}',
+      '--num_tasks=4',
+      '--run_graph',
+    )
+    self.assertEqual((ended.code, ended.out), (command_line.FAILURE, ''))
+    self.assertRegex(ended.err, '^error: .*its graph cannot play .*\n$')
+    self.assertEqual(ended.err.count('\n'), 1)
+
   def test_a_policy_of_other_observations(self):
     path = _export(self.folder / 'policy')
     known = path / 'policy.json'
@@ -212,23 +242,43 @@ class CheckpointTest(absltest.TestCase):
     for part in self.run_saved.agent.policies:
       for variable in part.variables:
         variable.assign(3.0 * variable)
-    saved = checkpoints.Checkpointer(
+    self.saved = checkpoints.Checkpointer(
       self.run_saved, self.folder / 'checkpoints', 1
     )
-    saved.restore(report=print)
-    saved.save()
+    self.saved.restore(report=print)
+    self.saved.save()
 
   def test_it_scores_as_the_exported_policy(self):
     flags = ('--num_tasks=4', '--json', '--num_agents=2,3')
     found = _evaluate(f'--run_dir={self.folder}', *flags)
-    export.export(
-      self.run_saved.agent,
-      self.envs[-1],
-      self.cfg,
-      self.folder / 'saved_model',
-    )
+    self._export()
     self.assertEqual(found, _evaluate(f'--run_dir={self.folder}', *flags))
     self.assertEqual(list(json.loads(found)), ['2', '3'])
+
+  def _export(self) -> pathlib.Path:
+    path = self.folder / 'saved_model'
+    export.export(self.run_saved.agent, self.envs[-1], self.cfg, path)
+    return path
+
+  def test_a_run_that_went_on_is_ahead_of_the_policy_that_it_left(self):
+    known = self._export() / 'policy.json'
+    run = f'--run_dir={self.folder}'
+    facts = json.loads(known.read_text())
+    known.write_text(json.dumps(facts | {'iteration': 3}))
+    load = mock.patch.object(
+      evaluate.policy_files, 'load_policy', side_effect=ValueError('exported')
+    )
+    for iteration in (2, 3):  # That of the newest checkpoint.
+      self.run_saved.iteration.assign(iteration)
+      self.saved.save()
+      with load:
+        ended = commands.run(lambda: command_line.run(evaluate.main), run)
+      self.assertEqual(ended.err, 'error: exported\n')
+    self.run_saved.iteration.assign(4)
+    self.saved.save()
+    (self.folder / 'checkpoints' / 'ckpt-9.index').write_text('no checkpoint')
+    with load:
+      _evaluate(run, '--num_tasks=2')
 
   def test_its_variables_live_as_long_as_it_does(self):
     policy = evaluate._from_checkpoint(self.folder)

@@ -82,9 +82,11 @@ def plot(
   beside = output.with_name(output.stem + '_curriculum.png')
   with_sets = [run for run in runs if run.has_sets]
   try:
+    # All is read before anything is drawn.
+    sets = [(run, plot_curriculum.read(run)) for run in with_sets[:1]]
     _draw_curves(group_by_config(runs), output)
-    for run in with_sets[:1]:
-      plot_curriculum.draw(run, beside)
+    for run, sets_of_run in sets:
+      plot_curriculum.draw(run, sets_of_run, beside)
   except (ImportError, ValueError) as error:
     raise command_line.UsageError(str(error)) from error
   except OSError as error:

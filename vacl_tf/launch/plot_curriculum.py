@@ -3,7 +3,7 @@
 """The picture of a curriculum: how many tasks, how spread, and where."""
 
 import pathlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -48,21 +48,40 @@ def layout_of(cfg: config.Config) -> map_layout.MapLayout | None:
   return task.layout(cfg.environment, entity_counts.path(cfg))
 
 
-def draw(run: records.Record, output: pathlib.Path) -> None:
-  """Draws the sets of a run that has them.
+class Sets(NamedTuple):
+  """The sets of tasks of a run.
+
+  Attributes:
+    layout: of their map, None if there is none.
+    snapshots: by iteration.
+  """
+
+  layout: map_layout.MapLayout | None
+  snapshots: dict[int, records.Snapshot]
+
+
+def read(run: records.Record) -> Sets:
+  """Reads the sets of a run that has them.
 
   Raises:
     UsageError: curriculum.npz can't be read.
     ValueError: it is of another map.
+    ImportError: what the task's map needs is not installed.
   """
-  import matplotlib
-  from matplotlib import figure
-
   layout = layout_of(run.cfg)
   path = run.path / 'curriculum.npz'
   snapshots = records.read_snapshots(path)
   if layout is not None:
     _check_map(path, snapshots, layout)
+  return Sets(layout, snapshots)
+
+
+def draw(run: records.Record, sets: Sets, output: pathlib.Path) -> None:
+  """Draws the sets of a run that has them."""
+  import matplotlib
+  from matplotlib import figure
+
+  layout, snapshots = sets
   has_rooms = layout is not None and bool(snapshots)
   target = _sample_target(layout, snapshots) if has_rooms else None
   with matplotlib.rc_context(STYLE):
