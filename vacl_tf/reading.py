@@ -133,19 +133,24 @@ def read_json(path: pathlib.Path) -> dict[str, Any]:
   return found
 
 
-def read_table(path: pathlib.Path) -> dict[str, np.ndarray]:
-  """Returns the columns of a CSV file of numbers, NaN for an empty cell.
+def read_lines(path: pathlib.Path) -> io.StringIO:
+  """Returns the whole lines of a text file; raises as `check_file` does.
 
   Half a line at the end, as a process that runs or was killed may have left
   one, is left out.
+  """
+  text = _decoded(path, _MAX_TABLE_BYTES)
+  return io.StringIO(text[: text.rfind('\n') + 1], newline='')
+
+
+def read_table(path: pathlib.Path) -> dict[str, np.ndarray]:
+  """Returns the columns of a CSV file of numbers, NaN for an empty cell.
 
   Raises:
     FileNotFoundError: there is no file.
     UnreadableError: it is not such a file.
   """
-  text = _decoded(path, _MAX_TABLE_BYTES)
-  whole = text[: text.rfind('\n') + 1]
-  reader = csv.reader(io.StringIO(whole, newline=''), strict=True)
+  reader = csv.reader(read_lines(path), strict=True)
   try:
     names = next(reader, [])
     if len(set(names)) < len(names):

@@ -38,6 +38,7 @@ from vacl_tf.environments import rendering
 from vacl_tf.training import checkpoints
 from vacl_tf.training import evaluation
 from vacl_tf.training import export
+from vacl_tf.training import files
 from vacl_tf.training import players
 from vacl_tf.training import policy_files
 from vacl_tf.training import rollout
@@ -313,7 +314,7 @@ def main() -> int:
       raise
     return command_line.fail(
       f'{_SAVED_MODEL.value}: its graph cannot play {trained.name} '
-      f'({checkpoints.first_line(error)}); give another --saved_model'
+      f'({files.first_line(error)}); give another --saved_model'
     )
   if not command_line.JSON.value:
     _print(found)

@@ -304,6 +304,10 @@ def _leave(
   history.record(
     path / run_folder.SNAPSHOTS, run.curriculum, int(run.iteration)
   )
+  for name in run_folder.PICTURES:
+    if (path / name).is_dir():
+      beside = files.set_aside(path / name, '.broken')
+      _note(f'{path / name} is a folder; it is now {beside.name}')
   pictures = plot.plot([path], path / run_folder.CURVES)
   print(f'  policy  {path / run_folder.POLICY}')
   print(f'  curves  {", ".join(map(str, pictures))}')

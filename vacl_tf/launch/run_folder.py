@@ -28,6 +28,7 @@ from vacl_tf.training import files
 CHECKPOINTS = 'checkpoints'
 CONFIG = 'config.json'
 CURVES = 'curves.png'
+PICTURES = (CURVES, 'curves_curriculum.png')
 EVENTS = 'events'
 METRICS = 'metrics.csv'
 POLICY = 'saved_model'

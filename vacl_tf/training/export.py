@@ -17,7 +17,6 @@ from vacl_tf import types
 from vacl_tf.agents import base as agent_base
 from vacl_tf.environments import base
 from vacl_tf.networks import distributions
-from vacl_tf.training import checkpoints
 from vacl_tf.training import files
 
 _FACTS = 'policy.json'

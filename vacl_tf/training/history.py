@@ -4,30 +4,18 @@
 
 import math
 import pathlib
-import zipfile
-import zlib
 from collections.abc import Callable
 
 import numpy as np
 
+from vacl_tf import reading
 from vacl_tf.curriculum import base
 from vacl_tf.training import files
 
 _MAX_SNAPSHOTS = 10
 _MAX_ROWS = 500  # Of each array: enough for a picture.
 _MAX_NUMBERS = 22_000  # Of a snapshot: all of them stay below 1 MB.
-_MAX_BYTES = 64_000_000  # Of all arrays; a file of more is none of ours.
-_BROKEN = (
-  OSError,
-  ValueError,
-  EOFError,
-  KeyError,
-  MemoryError,
-  NotImplementedError,  # A compression that Python does not know.
-  RuntimeError,  # It is encrypted.
-  zipfile.BadZipFile,
-  zlib.error,
-)
+_BROKEN = (reading.UnreadableError, ValueError)
 
 Snapshots = dict[str, np.ndarray]
 
@@ -62,7 +50,7 @@ def cut(
   except _BROKEN as error:
     beside = files.set_aside(path, '.broken')
     report(
-      f'{path} is broken ({files.first_line(error)}); it is now {beside.name}, '
+      f'{path} is broken ({reading.reason(error)}); it is now {beside.name}, '
       'and earlier snapshots of the curriculum are missing'
     )
     return
@@ -114,12 +102,7 @@ def record(
 
 
 def _read(path: pathlib.Path) -> Snapshots:
-  with zipfile.ZipFile(path) as members:
-    size = sum(member.file_size for member in members.infolist())
-  if size > _MAX_BYTES:
-    raise ValueError(f'{size} bytes; snapshots have at most {_MAX_BYTES}')
-  with np.load(path) as arrays:
-    found = {key: arrays[key] for key in arrays.files}
+  found = reading.read_arrays(path)
   for key in found:
     _iteration(key)
   return found

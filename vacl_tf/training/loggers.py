@@ -17,6 +17,7 @@ import rich.live
 import rich.table
 import tensorflow as tf
 
+from vacl_tf import reading
 from vacl_tf.training import checkpoints
 from vacl_tf.training import files
 
@@ -60,19 +61,16 @@ class CsvLogger:
       UnusableError: it holds something else.
       WriteError: it can't be written; it is as before.
     """
-    if not path.exists():
-      return
     try:
-      with path.open(newline='') as file:
-        reader = csv.DictReader(file)
-        # A process that was killed may have left half a line.
-        rows = [row for row in reader if None not in row.values()]
-        names = reader.fieldnames or []
+      names = list(reading.read_table(path))  # All of it is looked at.
+      rows = list(csv.DictReader(reading.read_lines(path)))
       rows = [row for row in rows if int(row['iteration']) <= last_iteration]
-    except (OSError, ValueError, KeyError, TypeError, csv.Error) as error:
+    except FileNotFoundError:
+      return
+    except (reading.UnreadableError, ValueError, KeyError) as error:
       raise checkpoints.UnusableError(
-        f'{path} cannot be read ({files.first_line(error)}); move it away to '
-        'go on without the rows so far'
+        f'{path} is not what a run writes ({reading.one_line(error)}); move it '
+        'away to go on without the rows so far'
       ) from error
     if rows and last_iteration % interval:
       scores = [x for x in names if _is_score(x)]

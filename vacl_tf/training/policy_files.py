@@ -20,6 +20,7 @@ from vacl_tf import presets
 from vacl_tf import reading
 from vacl_tf.training import checkpoints
 from vacl_tf.training import export
+from vacl_tf.training import files
 
 _VALUE = '.ATTRIBUTES/VARIABLE_VALUE'
 _OBJECTS = '_CHECKPOINTABLE_OBJECT_GRAPH'  # Beside the variables.
@@ -123,7 +124,7 @@ def _load_graph(directory: pathlib.Path) -> _Graph:
   except Exception as error:  # Anything: TensorFlow builds what it is told to.
     raise checkpoints.UnusableError(
       f'{directory} holds no exported policy '
-      f'({checkpoints.first_line(error)}); give the saved_model folder of a run'
+      f'({files.first_line(error)}); give the saved_model folder of a run'
     ) from error
 
 
@@ -161,7 +162,7 @@ def _fill(policy: export.ExportedPolicy, directory: pathlib.Path) -> None:
   except (tf.errors.OpError, ValueError, IndexError, RuntimeError) as error:
     raise checkpoints.UnusableError(
       f'{directory}/variables cannot be read '
-      f'({checkpoints.first_line(error)}); give the saved_model folder of '
+      f'({files.first_line(error)}); give the saved_model folder of '
       'another run'
     ) from error
 
