@@ -14,6 +14,7 @@ from typing import Annotated, ClassVar, Literal, NamedTuple
 NUM_PARTS = 10  # Of a batch that mixes entity counts.
 NUM_HEADS = 4  # Of the self-attention of recurrent agents.
 MANY = 10**9  # A bound for numbers that need none.
+MAX_SEED = 2**31 - 1
 
 
 class Range(NamedTuple):
@@ -279,7 +280,7 @@ class Config:
     training: how much is played.
   """
 
-  seed: Annotated[int, Range(0, 2**31 - 1)] = 0
+  seed: Annotated[int, Range(0, MAX_SEED)] = 0
   preset: str = 'default'
   environment: EnvironmentConfig = EnvironmentConfig()
   agent: AgentConfig = AttentionConfig()

@@ -74,6 +74,8 @@ _MAY_IMPORT = {
 # By module: what it may import besides what its package may. The oracles next
 # to it must not know the worlds that they judge.
 _MODULE_MAY_IMPORT = {
+  # The package, while a command starts.
+  '': ('builtin', 'launch.outputs', 'launch.signals'),
   'builtin': ('agents', 'curriculum', 'environments'),
   # For types alone.
   'catalog': ('agents.base', 'curriculum.base', 'environments.task_spec'),

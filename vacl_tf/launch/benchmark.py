@@ -303,4 +303,4 @@ def main() -> None:
 
 
 if __name__ == '__main__':
-  command_line.run(main, define)
+  command_line.start(main, define, is_printer=True)

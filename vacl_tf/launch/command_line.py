@@ -3,6 +3,7 @@
 """What the commands share: flags, imports, folders and one-line errors."""
 
 import contextlib
+import errno
 import os
 import pathlib
 import sys
@@ -11,11 +12,20 @@ from typing import Any
 
 from absl import flags
 
+from vacl_tf import config
 from vacl_tf import overrides
 from vacl_tf.launch import extensions
+from vacl_tf.launch import outputs
+from vacl_tf.launch import signals
 
 RUN_DIR = flags.DEFINE_string('run_dir', None, 'Folder of the run.')
-SEED = flags.DEFINE_integer('seed', 0, 'Root of all randomness.', lower_bound=0)
+SEED = flags.DEFINE_integer(
+  'seed',
+  0,
+  'Root of all randomness.',
+  lower_bound=0,
+  upper_bound=config.MAX_SEED,
+)
 JSON = flags.DEFINE_bool('json', False, 'Print one JSON object.')
 _IMPORT = flags.DEFINE_multi_string(
   'import',
@@ -25,6 +35,7 @@ _IMPORT = flags.DEFINE_multi_string(
 )
 
 USAGE, FAILURE = 2, 1  # Exit codes.
+UNREAD = 141  # As of a command that SIGPIPE ends: nobody reads any more.
 
 _DEFINE = {
   bool: flags.DEFINE_bool,
@@ -38,9 +49,23 @@ class UsageError(Exception):
   """The user can fix it; the message is one line and says how."""
 
 
+def start(
+  main: Callable[[], int | None],
+  define: Callable[[Sequence[str]], None] = lambda arguments: None,
+  *,
+  is_printer: bool = False,
+) -> None:
+  """Runs a command as a process of its own; see `run`."""
+  outputs.guard()
+  signals.listen()
+  run(main, define, is_printer=is_printer)
+
+
 def run(
   main: Callable[[], int | None],
   define: Callable[[Sequence[str]], None] = lambda arguments: None,
+  *,
+  is_printer: bool = False,
 ) -> None:
   """Parses the flags, calls main and exits with its code.
 
@@ -51,6 +76,8 @@ def run(
     define: given the arguments, defines the flags that depend on them, after
       the modules of --import have been imported and before flags are parsed.
       They are gone when the command ends.
+    is_printer: whether what it prints is what it is for. Other commands do not
+      fail if that can't be written.
   """
   arguments = sys.argv[1:]
   try:
@@ -61,7 +88,11 @@ def run(
   except (UsageError, extensions.ImportFailure, flags.Error) as error:
     _complain(str(error))
     code = USAGE
-  sys.stdout.flush()
+  error = outputs.broken()
+  if error is not None and not code and (is_printer or '--help' in arguments):
+    code = UNREAD
+    if error.errno != errno.EPIPE:
+      code = fail(f'standard output cannot be written ({error.strerror})')
   sys.exit(code)
 
 
@@ -80,7 +111,10 @@ def _parsed_and_called(main: Callable[[], int | None]) -> int:
   if '--help' in sys.argv:
     print(_help(sys.modules[main.__module__].__doc__ or ''))
     return 0
-  rest = flags.FLAGS(sys.argv)[1:]
+  try:
+    rest = flags.FLAGS(sys.argv)[1:]
+  except ValueError as error:  # Of --noflag=1, which absl does not expect.
+    raise UsageError(str(error)) from error
   if rest:
     raise UsageError(f'{rest[0]!r} is not a flag; flags begin with --')
   return main() or 0

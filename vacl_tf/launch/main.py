@@ -8,9 +8,7 @@ agent and the curriculum is a flag. --import=my_task.py brings some of your own.
 
 import contextlib
 import pathlib
-import signal
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from absl import flags
 
@@ -25,6 +23,7 @@ from vacl_tf import presets
 from vacl_tf.launch import command_line
 from vacl_tf.launch import plot
 from vacl_tf.launch import run_folder
+from vacl_tf.launch import signals
 
 with command_line.quiet_imports():
   import tensorflow as tf
@@ -172,20 +171,6 @@ def run_dir(cfg: config.Config) -> pathlib.Path:
   return command_line.folder(command_line.RUN_DIR.value or name)
 
 
-class _Signals:
-  """Remembers that the process was asked to end."""
-
-  def __init__(self) -> None:
-    self.number = 0
-    for number in (signal.SIGINT, signal.SIGTERM):
-      signal.signal(number, self._note)
-
-  def _note(self, number: int, _: Any) -> None:
-    self.number = number
-    # A second one ends the process at once.
-    signal.signal(number, signal.SIG_DFL)
-
-
 def _note(text: str) -> None:
   print('note:', text)
 
@@ -195,9 +180,9 @@ def _train(
   length: config.RunLength,
   envs: tuple[base.World, ...],
   path: pathlib.Path,
+  asked: signals.Asked,
 ) -> int:
   """Trains or resumes in a run directory; returns the exit code."""
-  signals = _Signals()
   run = run_lib.Run(cfg, envs)
   checkpointer = checkpoints.Checkpointer(
     run, path / run_folder.CHECKPOINTS, length.num_checkpoints
@@ -217,11 +202,11 @@ def _train(
     checkpointer.save()  # Results are never without one; see run_folder.
   verb = 'Resuming' if is_resumed else 'Training'
   print(f'{verb} in {path}: {_summary(run)}', flush=True)
-  is_done = _play(run, cfg, length, envs, path, checkpointer.save, signals)
+  is_done = _play(run, cfg, length, envs, path, checkpointer.save, asked)
   if not is_done:
-    _export(run, envs[-1], cfg, path)
+    asked.whole(_export)(run, envs[-1], cfg, path)
     print(f'Stopped and saved in {path}; the same command resumes.')
-    return 128 + signals.number
+    return 128 + asked.number
   print(f'Finished: {_summary(run)}')
   _leave(run, envs[-1], cfg, path)
   return 0
@@ -250,7 +235,7 @@ def _play(
   envs: tuple[base.World, ...],
   path: pathlib.Path,
   save: Callable[[], None],
-  signals: _Signals,
+  asked: signals.Asked,
 ) -> bool:
   """Trains a run and logs it; returns whether it is finished."""
   with contextlib.ExitStack() as opened:
@@ -276,14 +261,18 @@ def _play(
         output.sync()
       save()
 
+    def should_stop() -> bool:
+      asked.patience = 1  # There is something to save.
+      return asked.number != 0
+
     return loop.train(
       run,
       programs_lib.Programs(run, envs, cfg),
       cfg,
       length,
-      log=log,
-      save=save_all,
-      should_stop=lambda: signals.number != 0,
+      log=asked.whole(log),
+      save=asked.whole(save_all),
+      should_stop=should_stop,
       began=launch.BEGAN,
     )
 
@@ -333,8 +322,11 @@ def main() -> int:
     raise command_line.UsageError(str(error)) from error
   path = run_dir(cfg)
   try:
-    with run_folder.hold(path, cfg, _note, _RESTART.value) as path:
-      return _train(cfg, length, envs, path)
+    with (
+      run_folder.hold(path, cfg, _note, _RESTART.value) as path,
+      signals.noted() as asked,
+    ):
+      return _train(cfg, length, envs, path, asked)
   except checkpoints.UnusableError as error:
     raise command_line.UsageError(str(error)) from error
   except base.WorldError as error:
@@ -352,4 +344,4 @@ def main() -> int:
 
 
 if __name__ == '__main__':
-  command_line.run(main, define)
+  command_line.start(main, define)

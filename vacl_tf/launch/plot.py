@@ -295,4 +295,4 @@ def main() -> int:
 
 
 if __name__ == '__main__':
-  command_line.run(main)
+  command_line.start(main)

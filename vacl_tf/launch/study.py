@@ -8,11 +8,9 @@ RUNS_DIR/STUDY/TASK/METHOD/seedN. With --report it writes what is known so far
 to OUTPUT/STUDY/ instead: table.md, runs.csv, curves.csv and figures.
 """
 
-import contextlib
 import pathlib
-import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from absl import flags
@@ -20,6 +18,7 @@ from absl import flags
 from vacl_tf import studies
 from vacl_tf.launch import command_line
 from vacl_tf.launch import locks
+from vacl_tf.launch import signals
 from vacl_tf.launch import study_jobs
 from vacl_tf.launch import study_records
 from vacl_tf.launch import study_report
@@ -46,6 +45,9 @@ _POLL_SECONDS = 2.0
 _STATUS_SECONDS = 60.0
 # One after another: then it is not the runs that are wrong.
 _MAX_FAILURES = 3
+# The first signal lets runs finish an iteration, the second only the file that
+# they write; then they are killed.
+_PATIENCE = 2
 
 
 class Plan(NamedTuple):
@@ -133,14 +135,14 @@ class _Runner:
     self._failed = 0
     self._failed_in_a_row = 0
 
-  def run(self, signals: 'Signals') -> int:
+  def run(self, asked: signals.Asked) -> int:
     """Returns the exit code."""
     told = -_STATUS_SECONDS
-    while self._jobs or (self._waiting and not self._is_ending(signals)):
-      if signals.number:
+    while self._jobs or (self._waiting and not self._is_ending(asked)):
+      if asked.number:
         for job in self._jobs:
-          job.stop()
-      elif not self._is_ending(signals):
+          job.stop(asked.times)
+      elif not self._is_ending(asked):
         self._fill()
       if time.monotonic() - told >= _STATUS_SECONDS:
         told = time.monotonic()
@@ -150,9 +152,9 @@ class _Runner:
       time.sleep(self._plan.poll_seconds if self._jobs else 0.0)
       self._look_after()
     _tell(self._progress)
-    if signals.number:
+    if asked.number:
       _tell('Stopped; the same command goes on.')
-      return 128 + signals.number
+      return 128 + asked.number
     return self._close()
 
   def _close(self) -> int:
@@ -164,8 +166,8 @@ class _Runner:
       what = f'{self._failed} of {len(self._plan.runs)} runs failed'
     return command_line.fail(f'{what}; the same command tries them again')
 
-  def _is_ending(self, signals: 'Signals') -> bool:
-    return bool(signals.number) or self._failed_in_a_row >= _MAX_FAILURES
+  def _is_ending(self, asked: signals.Asked) -> bool:
+    return bool(asked.number) or self._failed_in_a_row >= _MAX_FAILURES
 
   def _fill(self) -> None:
     """Starts runs as long as there are cores for them."""
@@ -225,28 +227,6 @@ def _tell(what: Any) -> None:
   print(time.strftime('%H:%M:%S'), what, flush=True)
 
 
-class Signals:
-  """Remembers that the process was asked to end."""
-
-  def __init__(self) -> None:
-    self.number = 0
-
-  @contextlib.contextmanager
-  def caught(self) -> Iterator[None]:
-    """Catches them for a while; a second one ends the process at once."""
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(number, self._note) for number in numbers]
-    try:
-      yield
-    finally:
-      for number, handler in zip(numbers, before, strict=True):
-        signal.signal(number, handler)
-
-  def _note(self, number: int, _: Any) -> None:
-    self.number = number
-    signal.signal(number, signal.SIG_DFL)
-
-
 def run_missing(plan: Plan, shard: tuple[int, int] = (1, 1)) -> int:
   """Makes what is missing of the runs of one machine.
 
@@ -265,11 +245,10 @@ def run_missing(plan: Plan, shard: tuple[int, int] = (1, 1)) -> int:
   # of its own besides.
   suffix = f'_{index}of{count}' if count > 1 else ''
   path = plan.folder / f'{study_jobs.LOCK}{suffix}'
-  signals = Signals()
   try:
     plan.folder.mkdir(parents=True, exist_ok=True)
-    with locks.hold(path), signals.caught():
-      return _Runner(plan).run(signals)
+    with locks.hold(path), signals.noted(_PATIENCE) as asked:
+      return _Runner(plan).run(asked)
   except locks.BusyError as error:
     raise command_line.UsageError(
       f'{error}, which runs this study; wait for it, or give another '
@@ -319,4 +298,4 @@ def main() -> int:
 
 
 if __name__ == '__main__':
-  command_line.run(main)
+  command_line.start(main)

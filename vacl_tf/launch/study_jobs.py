@@ -101,7 +101,7 @@ class Job:
     self._folder = folder
     self._path = folder / run.name
     self._commands = commands
-    self._is_asked = False  # To end early.
+    self._num_asked = 0  # To end early.
     self._is_stopped = False  # With the whole study.
     self._path.mkdir(parents=True, exist_ok=True)
     with contextlib.ExitStack() as resources:
@@ -116,11 +116,16 @@ class Job:
     """Returns how far the run is."""
     return study_records.read(self.run, self._folder)
 
-  def stop(self) -> None:
-    """Asks it to end, so that it can be gone on with later."""
+  def stop(self, times: int = 1) -> None:
+    """Asks it to end, so that it can be gone on with later.
+
+    Args:
+      times: how often it should have been asked so far: with the second
+        signal it does not finish its iteration.
+    """
     self._is_stopped = True
-    if not self._is_asked:  # A second signal would end it at once.
-      self._is_asked = True
+    while self._num_asked < times:
+      self._num_asked += 1
       self._process.terminate()
 
   def step(self) -> Outcome | None:
@@ -133,8 +138,8 @@ class Job:
   def _follow(self) -> Outcome | None:
     code = self._process.poll()
     if code is None:
-      if self._is_training and not self._is_asked and self._has_to_end():
-        self._is_asked = True
+      if self._is_training and not self._num_asked and self._has_to_end():
+        self._num_asked = 1
         self._process.terminate()
       return None
     if self._is_training:
@@ -184,7 +189,7 @@ class Job:
 
   def _evaluate(self) -> None:
     self._is_training = False
-    self._is_asked = False
+    self._num_asked = 0
     with (
       (self._path / study_records.LOG).open('a') as log,
       self._beside().open('w') as output,

@@ -192,9 +192,6 @@ class TerminalLogger:
     self._speed = math.nan
     self._num_unstable = 0.0  # Since the program began.
     self._live: rich.live.Live | None = None
-    if sys.stdout.isatty():
-      self._live = rich.live.Live(refresh_per_second=4)
-      self._live.start()
 
   def write(self, row: Row) -> None:
     is_evaluated = not math.isnan(row['coverage'])
@@ -203,6 +200,10 @@ class TerminalLogger:
     self._num_unstable += row.get('unstable_worlds', 0.0)
     self._measure(row['env_steps'])
     cells = self._cells(row)
+    # Not before there is something to show: it hides the cursor.
+    if self._live is None and sys.stdout.isatty():
+      self._live = rich.live.Live(refresh_per_second=4)
+      self._live.start()
     if self._live:
       table = rich.table.Table(*cells)
       table.add_row(*cells.values())
