@@ -3,10 +3,19 @@
 """Which values a config may have."""
 
 import math
+import numbers
 
 from vacl_tf import config
 from vacl_tf import entity_counts
 from vacl_tf import overrides
+
+_NUMBERS = {int: numbers.Integral, float: numbers.Real}
+_TOLD = {
+  bool: 'true or false',
+  int: 'a whole number',
+  float: 'a number',
+  str: 'a text',
+}
 
 
 def check(cfg: config.Config) -> None:
@@ -51,11 +60,18 @@ def check_leaves(
     allowed = overrides.choices(node, name)
     if allowed and value not in allowed:
       raise ValueError(overrides.unknown(prefix + name, value, allowed))
+    kind = overrides.kind(node, name)
+    if kind in _NUMBERS:
+      is_one = isinstance(value, _NUMBERS[kind])
+      is_one &= not isinstance(value, bool)
+    else:
+      is_one = isinstance(value, kind)
+    if not is_one:
+      raise ValueError(
+        f'{prefix}{name}={value!r} is not {_TOLD[kind]}; give one'
+      )
     bounds = overrides.bounds(node, name)
-    if bounds is None:
-      continue
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not bounds.low <= value <= bounds.high:
+    if bounds is not None and not bounds.low <= value <= bounds.high:
       raise ValueError(
         f'{prefix}{name}={value} is out of range; allowed: {bounds.low} to '
         f'{bounds.high}'

@@ -151,12 +151,12 @@ class PpoConfig:
   entropy_cost: Annotated[float, Range(0.0, MANY)] = 0.02
   value_cost: Annotated[float, Range(0.0, MANY)] = 1.0
   num_epochs: Annotated[int, Range(1, 1000)] = 1
-  num_minibatches: Annotated[int, Range(1, MANY)] = 5
+  num_minibatches: Annotated[int, Range(1, 1_000_000)] = 5
   gradient_scale: Annotated[float, Range(1e-6, MANY)] = 1.0
   max_gradient_norm: Annotated[float, Range(0.0, MANY)] = 20.0
   normalize_value: bool = True
   value_decay: Annotated[float, Range(0.0, 0.999999)] = 0.9
-  microbatch_vectors: Annotated[int, Range(1, MANY)] = 8000
+  microbatch_vectors: Annotated[int, Range(1, 10_000_000)] = 8000
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -202,21 +202,21 @@ class TaskExpansionConfig(CurriculumConfig):
   """
 
   name: str = 'vacl'
-  capacity: Annotated[int, Range(1, 1_000_000)] = 2000
-  num_easy_tasks: Annotated[int, Range(1, 1_000_000)] = 500
+  capacity: Annotated[int, Range(1, 20_000)] = 2000
+  num_easy_tasks: Annotated[int, Range(1, 20_000)] = 500
   solved_fraction: Annotated[float, Range(0.0, 1.0)] = 0.05
   target_share: Annotated[float, Range(0.0, 1.0)] = 0.0
   solved_value: Annotated[float, Range(0.0, 1.0)] = 0.95
   dropped_value: Annotated[float, Range(0.0, 1.0)] = 0.5
-  num_children: Annotated[int, Range(1, 1_000_000)] = 400
-  max_children_per_seed: Annotated[int, Range(0, 1_000_000)] = 4
+  num_children: Annotated[int, Range(1, 5000)] = 400
+  max_children_per_seed: Annotated[int, Range(0, 5000)] = 4
   step_size: Annotated[float, Range(0.0, MANY)] = 0.4
   noise: Annotated[float, Range(0.0, MANY)] = 2.0
   noise_probability: Annotated[float, Range(0.0, 1.0)] = 0.25
   bandwidth: Annotated[float, Range(1e-9, MANY)] = 1.0
   kernel: Literal['coordinate', 'joint'] = 'coordinate'
   is_attractive: bool = False
-  max_redraws: Annotated[int, Range(1, 100_000)] = 100
+  max_redraws: Annotated[int, Range(1, 1000)] = 100
   seed_choice: Literal['first', 'random'] = 'random'
   num_neighbours: Annotated[int, Range(1, 1000)] = 5
   active_eviction: Literal['diverse', 'fifo', 'random'] = 'diverse'

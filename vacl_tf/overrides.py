@@ -38,6 +38,14 @@ def choices(node: Any, name: str) -> tuple[str, ...]:
   return typing.get_args(hint) if typing.get_origin(hint) is Literal else ()
 
 
+def kind(node: Any, name: str) -> type:
+  """Returns the type of a leaf."""
+  if choices(node, name):
+    return str
+  hint = _hint(node, name)
+  return getattr(hint, '__origin__', hint)
+
+
 def bounds(node: Any, name: str) -> config.Range | None:
   """Returns the range of a leaf, None if it has none."""
   metadata = getattr(_hint(node, name), '__metadata__', ())

@@ -9,6 +9,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from vacl_tf import bounds
 from vacl_tf import builtin  # noqa: F401  Registers what has names.
 from vacl_tf import catalog
 from vacl_tf import config
@@ -43,9 +44,11 @@ def make(
     seed: of everything.
 
   Raises:
-    ValueError: there is no such task, preset, agent or curriculum, or the task
-      does not count such entities.
+    ValueError: there is no such task, preset, agent, curriculum or seed, or the
+      task does not count such entities.
   """
+  # Of these the seed alone is given; the task knows which counts it may have.
+  bounds.check_leaves(config.Config(seed=seed))
   task = catalog.TASKS.get(env)
   curriculum = curriculum or config.TaskExpansionConfig().name
   given = {'num_agents': num_agents, 'num_boxes': num_boxes}

@@ -3,6 +3,7 @@
 """Presets are what the publications say, and pass their own check."""
 
 import itertools
+import math
 
 from absl.testing import absltest
 from absl.testing import parameterized
@@ -190,6 +191,11 @@ class RestoreTest(parameterized.TestCase):
     for preset in _PRESETS:
       cfg = presets.make(env=env, preset=preset, seed=3, curriculum=curriculum)
       self.assertEqual(presets.restore(overrides.leaves(cfg)), cfg)
+
+  @parameterized.parameters(-1, 1.5, 2**31, math.nan, '1')
+  def test_what_is_no_seed_is_refused(self, seed):
+    with self.assertRaisesRegex(ValueError, '^seed=.*; (allowed|give)|range'):
+      presets.make(env='push_ball', seed=seed)
 
   def test_a_field_that_an_older_file_lacks_takes_its_default(self):
     cfg = presets.make(env='push_ball', seed=5)

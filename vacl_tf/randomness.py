@@ -7,9 +7,11 @@ on a CPU takes 55 ns a number where Philox takes 2.
 """
 
 import enum
+import numbers
 
 import tensorflow as tf
 
+from vacl_tf import config
 from vacl_tf import types
 
 _PHILOX = tf.random.Algorithm.PHILOX.value
@@ -29,7 +31,15 @@ class Stream(enum.IntEnum):
 
 
 def root(seed: int, worker: int = 0) -> types.Seed:
-  """Returns the seed [2] from which all streams of one worker descend."""
+  """Returns the seed [2] from which all streams of one worker descend.
+
+  Raises:
+    ValueError: the seed is none.
+  """
+  if not isinstance(seed, numbers.Integral) or not 0 <= seed <= config.MAX_SEED:
+    raise ValueError(
+      f'seed={seed!r}; allowed: whole numbers from 0 to {config.MAX_SEED}'
+    )
   return tf.constant([seed, worker], tf.int32)
 
 

@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Seeds that differ give streams that differ, and equal ones the same."""
 
+import math
+
 import tensorflow as tf
+from absl.testing import parameterized
 
 from vacl_tf import randomness
 
 
-class RandomnessTest(tf.test.TestCase):
+class RandomnessTest(tf.test.TestCase, parameterized.TestCase):
   def test_streams_steps_and_workers_all_differ(self):
     seeds = {
       tuple(randomness.fold(root, stream, step).numpy())
@@ -16,6 +19,11 @@ class RandomnessTest(tf.test.TestCase):
       for step in range(5)
     }
     self.assertLen(seeds, 3 * len(randomness.Stream) * 5)
+
+  @parameterized.parameters(-1, 1.5, 2**31, math.nan, '1', None)
+  def test_what_is_no_seed_is_refused(self, seed):
+    with self.assertRaisesRegex(ValueError, '^seed=.*; allowed: whole numbers'):
+      randomness.root(seed)
 
   def test_uniform_has_the_moments_of_its_interval(self):
     found = randomness.uniform(randomness.root(4), [100_000], -3.0, 3.0)

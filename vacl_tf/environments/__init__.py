@@ -8,6 +8,7 @@ TensorFlow is imported when a world is made, not before.
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
+from vacl_tf import bounds
 from vacl_tf import builtin  # noqa: F401  Registers what has names.
 from vacl_tf import catalog
 from vacl_tf import config
@@ -46,6 +47,7 @@ def make(world: config.EnvironmentConfig) -> 'base.World':
   """Returns the world of given constants; see `load`."""
   task = catalog.TASKS.get(world.name)
   task.check(world)
+  bounds.check_leaves(world)
   return task.make(world)
 
 

@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of the package: worlds by name and from configs."""
 
+import dataclasses
+import math
+
 from absl.testing import absltest
 from absl.testing import parameterized
 
@@ -49,6 +52,31 @@ class LoadTest(parameterized.TestCase):
   def test_an_impossible_world_is_refused(self, given, message):
     with self.assertRaisesRegex(ValueError, message):
       environments.load(**given)
+
+  @parameterized.product(
+    name=catalog.TASKS.names(),
+    horizon=(0, -1, 2.5, math.nan, math.inf, 10**9, True, '70'),
+  )
+  def test_an_impossible_horizon_is_refused(self, name, horizon):
+    with self.assertRaisesRegex(ValueError, '^horizon=.*; (all|give|leave)'):
+      environments.load(name, horizon=horizon)
+
+  @parameterized.product(
+    name=catalog.TASKS.names(), given=(-1, 2.5, math.nan, 10**9, '4')
+  )
+  def test_a_number_of_agents_that_is_none_is_refused(self, name, given):
+    with self.assertRaisesRegex(ValueError, 'num_agents=.*; (allowed|give)'):
+      environments.load(name, num_agents=given)
+    world = catalog.TASKS.get(name).world
+    with self.assertRaisesRegex(ValueError, 'num_agents=.*; (allowed|give)'):
+      environments.make(dataclasses.replace(world, num_agents=given))
+
+  @parameterized.parameters(
+    ('reach', math.nan), ('reach', 'far'), ('has_box', 1), ('has_box', 'no')
+  )
+  def test_a_constant_of_another_kind_is_refused(self, field, value):
+    with self.assertRaisesRegex(ValueError, f'^{field}=.*; (allowed|give)'):
+      environments.load('ramp_use', **{field: value})
 
   @parameterized.parameters(
     ('lock_and_return', 'reach', 0.5),

@@ -6,6 +6,7 @@ Specs import neither TensorFlow nor MuJoCo: pictures are drawn without them.
 """
 
 import dataclasses
+import numbers
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -103,6 +104,8 @@ class TaskSpec:
         raise ValueError(
           f'{field}={number} is of no use in {self.name}; leave it out'
         )
+      if not isinstance(number, numbers.Integral):
+        raise ValueError(f'{field}={number!r} is not a whole number; give one')
     if given:
       fill = next(iter(given.values()))
       given = dict.fromkeys(self.world.count_fields, fill) | given
@@ -113,7 +116,8 @@ class TaskSpec:
     given = world.counts
     ranges = list(zip(self.least, self.most, strict=True))
     if all(
-      low <= x <= high for x, (low, high) in zip(given, ranges, strict=True)
+      isinstance(x, numbers.Integral) and low <= x <= high
+      for x, (low, high) in zip(given, ranges, strict=True)
     ):
       return
     # All counts: who gave one of them may not know of the other.

@@ -42,7 +42,9 @@ _COUNTS = flags.DEFINE_string(
   'Numbers of entities to measure, like 4,8 or 2x2,4x2; default: those with '
   "published results, or else the task's own.",
 )
-_REPEATS = flags.DEFINE_integer('repeats', 5, 'Timed calls.', lower_bound=1)
+_REPEATS = flags.DEFINE_integer(
+  'repeats', 5, 'Timed calls.', lower_bound=1, upper_bound=1000
+)
 
 _SOLVED_SHARE = 0.3  # Of a batch, to keep the timed curriculum at work.
 _SHOWN = ('collect', 'learn', 'curriculum', 'evaluate')
@@ -283,7 +285,7 @@ def _asked_counts(env_name: str) -> list[entity_counts.Counts]:
     ) from error
 
 
-def main() -> None:
+def main() -> int:
   """Prints the figures of each count."""
   name = _ENV.value or catalog.TASKS.names()[0]
   try:
@@ -291,15 +293,18 @@ def main() -> None:
       entity_counts.spelled(counts): measure(name, counts, _REPEATS.value)
       for counts in _asked_counts(name)
     }
+  except base.WorldError as error:
+    return command_line.fail(f'env={name}: {error}')
   except (ImportError, ValueError) as error:
     raise command_line.UsageError(str(error)) from error
   if command_line.JSON.value:
     print(json.dumps(found))
-    return
+    return 0
   print(f'{name + ", n =":28}' + ''.join(f'{c:>14}' for c in found))
   for name in next(iter(found.values())):
     row = ''.join(f'{found[count][name]:>14,}' for count in found)
     print(f'{name:28}{row}')
+  return 0
 
 
 if __name__ == '__main__':

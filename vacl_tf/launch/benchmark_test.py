@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rate that is quoted is one of work that was done."""
 
+import dataclasses
 import json
 from unittest import mock
 
@@ -184,6 +185,23 @@ class MeasureTest(absltest.TestCase):
       ],
     )
     self.assertEqual(found['2']['retraces'], 0)
+
+  def test_a_broken_world_is_a_failure_in_one_line(self):
+    self.enter_context(mock.patch.dict(catalog.TASKS._entries))
+    catalog.register_task(
+      dataclasses.replace(
+        _LINE, make=lambda world: fakes.ElatedWorld(_LINE.make(world))
+      )
+    )
+    ended = commands.run(
+      lambda: command_line.run(benchmark.main, benchmark.define),
+      '--env=line',
+      '--repeats=1',
+    )
+    self.assertEqual((ended.code, ended.out), (command_line.FAILURE, ''))
+    self.assertRegex(
+      ended.err, r'^error: env=line: progress: expected numbers .*\n$'
+    )
 
 
 if __name__ == '__main__':

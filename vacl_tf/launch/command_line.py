@@ -15,6 +15,7 @@ from absl import flags
 from vacl_tf import config
 from vacl_tf import overrides
 from vacl_tf.launch import extensions
+from vacl_tf.launch import fields
 from vacl_tf.launch import outputs
 from vacl_tf.launch import signals
 
@@ -158,8 +159,13 @@ def define_leaves(prefix: str, node: Any, without: Iterable[str] = ()) -> None:
   """
   for name, value in overrides.leaves(node).items():
     if name not in without:
-      about = f'Default, unless the preset says otherwise: {value}.'
-      _DEFINE[type(value)](prefix + name, None, about)
+      about = fields.meaning(node, name)
+      told = [about[:1].upper() + about[1:]] if about else []
+      if allowed := fields.allowed(node, name):
+        told.append(f'Allowed: {allowed}')
+      default = fields.told(value) or 'empty'
+      told.append(f'Default, unless the preset says otherwise: {default}')
+      _DEFINE[type(value)](prefix + name, None, '. '.join(told) + '.')
 
 
 def given_leaves(prefix: str, node: Any) -> dict[str, Any]:

@@ -26,7 +26,7 @@ def _run(
   return ended.code, ended.err
 
 
-class RunTest(absltest.TestCase):
+class RunTest(parameterized.TestCase):
   def test_success_is_silent(self):
     self.assertEqual(_run(lambda: None), (0, ''))
 
@@ -62,8 +62,24 @@ class RunTest(absltest.TestCase):
     self.assertEqual(code, 2)
     self.assertIn("'run_dir=x' is not a flag", text)
 
-  def test_a_flag_of_the_wrong_type_is_refused(self):
-    self.assertEqual(_run(lambda: None, '--seed=many')[0], 2)
+  @parameterized.parameters(
+    '--seed=many',
+    '--seed=-1',
+    '--seed=2147483648',
+    '--seed=12345678901234567890',
+    '--seed=1.5',
+    '--nojson=1',
+    '--nojson=',
+    '--json=maybe',
+    '--seed',
+    '--=1',
+    '-',
+    '--no',
+  )
+  def test_a_flag_of_the_wrong_type_or_range_is_refused(self, argument):
+    code, text = _run(lambda: None, argument)
+    self.assertEqual(code, 2)
+    self.assertRegex(text, '^error: .*\n$')
 
   def test_under_bazel_run_paths_are_relative_to_the_user(self):
     with mock.patch.dict(os.environ, {'BUILD_WORKING_DIRECTORY': '/home/me'}):
@@ -117,7 +133,7 @@ class DefineTest(parameterized.TestCase):
     self.assertIn("'config.clip'", text)
     delattr(flags.FLAGS, 'n')
 
-  def test_help_has_their_defaults(self):
+  def test_help_has_their_meanings_ranges_and_defaults(self):
     def define(arguments):
       del arguments
       command_line.define_leaves('config.', config.TrainingConfig())
@@ -126,7 +142,11 @@ class DefineTest(parameterized.TestCase):
     ended = commands.run(
       lambda: command_line.run(lambda: None, define), '--help'
     )
-    self.assertRegex(ended.out, r'--config.num_tasks: Default, .*\n? *.*120')
+    self.assertIn(
+      '--config.num_tasks: Worlds played in parallel (B). Allowed: 1 to 1000000'
+      '. Default, unless the preset says otherwise: 120.',
+      ' '.join(ended.out.split()),
+    )
     self.assertIn('--run_dir: Somewhere else.', ended.out)
 
   def test_an_error_of_define_is_one_line(self):

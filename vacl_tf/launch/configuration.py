@@ -5,7 +5,6 @@
 All of it is read from the dataclasses and the tasks' presets.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +12,7 @@ from vacl_tf import catalog
 from vacl_tf import config
 from vacl_tf import overrides
 from vacl_tf.launch import command_line
+from vacl_tf.launch import fields
 
 _HEAD = """# Configuration
 
@@ -21,7 +21,6 @@ Every field is a flag of `launch.main`: `--config.ppo.clip=0.1`. Those of
 and `--curriculum`. This page is printed by
 `python -m vacl_tf.launch.configuration`; a test compares it.
 """
-_ATTRIBUTE = re.compile(r'^ {2}(?: {2})?(\w+): (.*)$')
 
 
 def page() -> str:
@@ -56,9 +55,6 @@ def _sections() -> Iterator[tuple[str, Any]]:
 
 def _section(prefix: str, node: Any) -> str:
   """Returns the table of a config class."""
-  meanings = {}
-  for cls in reversed(type(node).__mro__):
-    meanings |= _meanings(cls.__doc__ or '')
   summary = (type(node).__doc__ or '').partition('\n')[0]
   lines = [
     f'## {prefix.rstrip(".") or "run length"}: {type(node).__name__}',
@@ -69,42 +65,22 @@ def _section(prefix: str, node: Any) -> str:
     '| --- | --- | --- | --- |',
   ]
   for name, value in overrides.leaves(node).items():
-    cells = [meanings.get(name, ''), _allowed(node, name), _told(value)]
+    cells = [
+      fields.meaning(node, name),
+      fields.allowed(node, name, _told),
+      _told(value),
+    ]
     lines.append(f'| `{prefix}{name}` | {" | ".join(cells)} |')
   return '\n'.join([*lines, ''])
 
 
-def _meanings(docstring: str) -> dict[str, str]:
-  """Returns what the Attributes of a docstring mean, by name."""
-  _, _, text = docstring.partition('Attributes:\n')
-  found, name = {}, ''
-  for line in text.splitlines():
-    if match := _ATTRIBUTE.match(line):
-      name = match.group(1)
-      found[name] = match.group(2)
-    elif line.strip():
-      found[name] += ' ' + line.strip()
-  return {key: meaning.rstrip('.') for key, meaning in found.items()}
-
-
-def _allowed(node: Any, name: str) -> str:
-  """Returns the values that a field may have."""
-  if choices := overrides.choices(node, name):
-    return ', '.join(f'`{choice}`' for choice in choices)
-  if bounds := overrides.bounds(node, name):
-    return f'{_told(bounds.low)} to {_told(bounds.high)}'
-  return 'true, false' if isinstance(getattr(node, name), bool) else ''
-
-
 def _told(value: Any) -> str:
   """Returns a value as the page has it."""
-  if isinstance(value, bool):
-    return str(value).lower()
   if isinstance(value, str):
     return f'`{value}`' if value else ''
-  if isinstance(value, int):
+  if isinstance(value, int) and not isinstance(value, bool):
     return f'{value:,}'.replace(',', ' ')
-  return f'{value:g}'
+  return fields.told(value)
 
 
 def _presets(name: str) -> str:
@@ -115,14 +91,14 @@ def _presets(name: str) -> str:
     columns[preset_name] = dict(preset.values)
     for most, values in sorted(preset.above.items()):
       columns[f'{preset_name}, more than {most} entities'] = dict(values)
-  fields = dict.fromkeys(x for values in columns.values() for x in values)
+  names = dict.fromkeys(x for values in columns.values() for x in values)
   lines = [
     f'### {name}, agent `{task.agent}`',
     '',
     f'| field | {" | ".join(columns)} |',
     f'| --- |{" --- |" * len(columns)}',
   ]
-  for field in fields:
+  for field in names:
     told = [
       _told(values[field]) if field in values else ''
       for values in columns.values()

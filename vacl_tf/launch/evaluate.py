@@ -60,7 +60,9 @@ _NUM_BOXES = flags.DEFINE_integer(
   None,
   'Boxes, if the task has any; default: as trained, or as --num_agents.',
 )
-_NUM_TASKS = flags.DEFINE_integer('num_tasks', 500, 'Tasks.', lower_bound=2)
+_NUM_TASKS = flags.DEFINE_integer(
+  'num_tasks', 500, 'Tasks.', lower_bound=2, upper_bound=100_000
+)
 _VIDEO = flags.DEFINE_string(
   'video', None, 'FILE.gif or FILE.mp4 of four episodes.'
 )

@@ -20,7 +20,8 @@ Nest = Any  # A structure of tensors.
 
 def largest_divisor(rows: int, at_most: int) -> int:
   """Returns the largest divisor of `rows` that is not above `at_most`."""
-  return max(k for k in range(1, max(at_most, 1) + 1) if rows % k == 0)
+  most = max(min(at_most, rows), 1)
+  return next(k for k in range(most, 0, -1) if rows % k == 0)
 
 
 def repeat(
