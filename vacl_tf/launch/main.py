@@ -21,6 +21,7 @@ from vacl_tf import launch
 from vacl_tf import overrides
 from vacl_tf import presets
 from vacl_tf.launch import command_line
+from vacl_tf.launch import memory
 from vacl_tf.launch import plot
 from vacl_tf.launch import run_folder
 from vacl_tf.launch import signals
@@ -36,6 +37,7 @@ from vacl_tf.launch import provenance
 from vacl_tf.training import checkpoints
 from vacl_tf.training import export
 from vacl_tf.training import files
+from vacl_tf.training import footprint
 from vacl_tf.training import history
 from vacl_tf.training import loggers
 from vacl_tf.training import loop
@@ -184,6 +186,7 @@ def _train(
 ) -> int:
   """Trains or resumes in a run directory; returns the exit code."""
   run = run_lib.Run(cfg, envs)
+  memory.check(footprint.estimate(run, envs, cfg))
   checkpointer = checkpoints.Checkpointer(
     run, path / run_folder.CHECKPOINTS, length.num_checkpoints
   )
