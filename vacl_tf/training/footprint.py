@@ -22,7 +22,7 @@ from vacl_tf.training import run as run_lib
 _COMPILER = 600e6  # Programs, and what making them takes.
 _COPIES = 2.0  # Of episodes: as they were played, and as samples.
 _NUMBERS = 10  # Of an agent in a step: rewards, values, advantages and so on.
-_LAYERS = 40  # Of hidden_size, of a vector, kept for its gradient.
+_LAYERS = 16  # Of hidden_size, of a vector, kept for its gradient.
 _MOMENTS = 3  # A gradient and two moments for each weight.
 _SEEDS = 50  # Whose kernels the curriculum computes together.
 _WORLD = 250e3  # A simulation outside TensorFlow.
@@ -74,7 +74,9 @@ def _of_count(
   )
   vectors = env.num_vectors * agent.segment_length
   rows = training.num_tasks * env.horizon // agent.segment_length
-  at_once = min(cfg.ppo.microbatch_vectors // vectors, rows)
+  at_once = min(
+    cfg.ppo.microbatch_vectors // vectors, rows // cfg.ppo.num_minibatches
+  )
   yield (
     _MICROBATCH if at_once > 1 else _NETWORKS,
     4.0 * _LAYERS * cfg.agent.hidden_size * vectors * max(at_once, 1),

@@ -49,6 +49,11 @@ class FootprintTest(parameterized.TestCase):
       },
       {'training.num_tasks': 4000},
     ),
+    (
+      2082,
+      {'env': 'simple_spread', 'num_agents': 4},
+      {'training.num_tasks': 1000, 'ppo.microbatch_vectors': 1_000_000},
+    ),
     (1356, {'env': 'ramp_use'}, {'training.num_tasks': 500}),
     (1650, {'env': 'lock_and_return'}, {'training.num_tasks': 1000}),
   )
