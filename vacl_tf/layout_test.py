@@ -70,6 +70,7 @@ _MAY_IMPORT = {
     'environments.shapes',
     'environments.task_space',
   ),
+  'testing.stress': ('launch', 'presets', 'testing', 'training'),
 }
 # By module: what it may import besides what its package may. The oracles next
 # to it must not know the worlds that they judge.
@@ -111,6 +112,7 @@ _MAY_NAME_TASKS = (
   'studies',
   'testing.fake_trainer',
   'testing.oracle_release',
+  'testing.stress',
 )
 _MAY_HAVE_FLAGS = ('launch',)
 _IMPORTED_LATE = ('PIL', 'matplotlib')  # Slow, and few runs need them.

@@ -1,0 +1,241 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Every file of a run damaged in every way, then train, evaluate and plot."""
+
+import hashlib
+import os
+import pathlib
+import resource
+import shutil
+from collections.abc import Callable
+from typing import Any, NamedTuple
+from unittest import mock
+
+from vacl_tf import config
+from vacl_tf.testing import commands
+from vacl_tf.testing.stress import checks
+from vacl_tf.testing.stress import compare
+from vacl_tf.testing.stress import harm
+from vacl_tf.testing.stress import in_process
+from vacl_tf.testing.stress import runs
+from vacl_tf.testing.stress import workers
+from vacl_tf.training import loop
+from vacl_tf.training import programs as programs_lib
+from vacl_tf.training import run as run_lib
+
+PART = 'damage'
+EVERY = 1  # Every case; 10 for each tenth.
+
+_KIND = runs.PARTICLE
+_MORE = 2  # Iterations that the run still has to make.
+_MOST_MEGABYTES = 1000.0  # That a command may take more than before.
+_SAMPLE = 1 << 20  # Bytes that stand for a file.
+_READ_BY = {
+  'evaluate': ('config.json', 'saved_model'),
+  'evaluate a checkpoint': ('config.json', 'checkpoints'),
+  'plot': ('config.json', 'metrics.csv', 'curriculum.npz', 'curves.png'),
+}
+
+
+class Case(NamedTuple):
+  """What is tried.
+
+  Attributes:
+    whole: folder of an unharmed run.
+    scratch: folder to try it in.
+    command: one of `COMMANDS`.
+    file: that is damaged, from the run's folder.
+    how: one of `harm.HARMS`.
+  """
+
+  whole: pathlib.Path
+  scratch: pathlib.Path
+  command: str
+  file: str
+  how: str
+
+  def __str__(self) -> str:
+    return f'{self.file}: {self.how}'
+
+
+def _iterate(run: run_lib.Run, programs: Any, cfg: config.Config) -> dict:
+  """Stands for an iteration, which would take seconds to compile."""
+  del programs
+  run.iteration.assign_add(1)
+  run.env_steps.assign_add(cfg.training.num_tasks * cfg.environment.horizon)
+  return dict.fromkeys(_columns, 0.5)
+
+
+def _evaluate(run: run_lib.Run, programs: Any) -> dict[str, float]:
+  del programs
+  return dict.fromkeys(run.score_names, 0.5)
+
+
+_columns: list[str] = []
+
+
+def _train(case: Case, path: pathlib.Path) -> commands.Ended:
+  scores = ('iteration', 'env_steps', 'wall_seconds', 'coverage', 'success')
+  header = (case.whole / 'metrics.csv').read_text().partition('\n')[0]
+  _columns[:] = [x for x in header.strip().split(',') if x not in scores]
+  with (
+    mock.patch.object(loop, 'iterate', _iterate),
+    mock.patch.object(loop, 'evaluate', _evaluate),
+    mock.patch.object(programs_lib, 'Programs'),
+  ):
+    return in_process.run(
+      'main',
+      *_KIND.flags(_KIND.iterations + _MORE),
+      f'--run_dir={path}',
+    )
+
+
+def _play(case: Case, path: pathlib.Path) -> commands.Ended:
+  del case
+  return in_process.run(
+    'evaluate',
+    f'--run_dir={path}',
+    '--num_tasks=2',
+  )
+
+
+def _play_checkpoint(case: Case, path: pathlib.Path) -> commands.Ended:
+  shutil.rmtree(path / 'saved_model')
+  return _play(case, path)
+
+
+def _plot(case: Case, path: pathlib.Path) -> commands.Ended:
+  del case
+  return in_process.run(
+    'plot',
+    f'--run_dirs={path}',
+    f'--output={path / "curves.png"}',
+  )
+
+
+COMMANDS: dict[str, Callable[[Case, pathlib.Path], commands.Ended]] = {
+  'train': _train,
+  'evaluate': _play,
+  'evaluate a checkpoint': _play_checkpoint,
+  'plot': _plot,
+}
+
+
+def cases(whole: pathlib.Path, scratch: pathlib.Path) -> list[Case]:
+  """Returns what to try."""
+  files = sorted(
+    str(path.relative_to(whole))
+    for path in whole.rglob('*')
+    if path.is_file() and path.stat().st_size
+  )
+  return [
+    Case(whole, scratch, command, file, how)
+    for command in COMMANDS
+    for file in files
+    if file.startswith(_READ_BY.get(command, ''))
+    for how in harm.harms(file)
+  ]
+
+
+def contents(folder: pathlib.Path) -> dict[str, str]:
+  """Returns {file: what stands for its content}."""
+  found = {}
+  for path in folder.rglob('*'):
+    if path.is_file() and not path.is_symlink():
+      with path.open('rb') as file:
+        sample = hashlib.sha256(file.read(_SAMPLE)).hexdigest()
+      name = os.fsdecode(os.fsencode(path.relative_to(folder)))
+      found[name] = f'{path.stat().st_size} {sample}'
+  return found
+
+
+def lost(
+  case: Case, code: int, before: dict[str, str], path: pathlib.Path
+) -> list[str]:
+  """Returns what of a run is gone after a command.
+
+  A command that fails, and one that only reads, leaves all there was, maybe
+  under another name. One that trains on may replace what it makes anew.
+  """
+  after = contents(path)
+  there = set(after.values())
+  if case.command == 'plot':
+    pictures = ('curves.png', 'curves_curriculum.png')
+    before = {x: y for x, y in before.items() if x not in pictures}
+  if code or case.command != 'train':
+    made_anew = ('config.json', 'checkpoints/checkpoint', 'events', 'curves')
+    if case.command == 'train':
+      before = {
+        x: y
+        for x, y in before.items()
+        if x == case.file or not x.startswith(made_anew)
+      }
+    return sorted(x for x, content in before.items() if content not in there)
+  gone = []
+  if case.file == 'curriculum.npz' and before.get(case.file) not in there:
+    if case.file in before and not _is_readable(path):
+      gone.append(case.file)
+  return gone
+
+
+def _is_readable(path: pathlib.Path) -> bool:
+  try:
+    return bool(compare.snapshots(path))
+  except Exception:  # Whatever it is, it can't be read.
+    return False
+
+
+def lost_rows(lines: list[bytes], path: pathlib.Path) -> int:
+  """Returns how many lines of a metrics.csv are in none of its successors."""
+  kept = set()
+  for file in path.glob('metrics.csv*'):
+    if file.is_file():
+      kept |= {line.strip() for line in file.read_bytes().splitlines()}
+  return sum(line.strip() not in kept for line in lines)
+
+
+def _megabytes() -> float:
+  return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def try_case(case: Case) -> str:
+  """Returns what is wrong."""
+  path = case.scratch / f'run_{os.getpid()}'
+  harm.remove(path)
+  shutil.copytree(case.whole, path)
+  file = path / case.file
+  harm.do(case.how, file)
+  before = contents(path)
+  if case.command == 'evaluate a checkpoint':
+    before = {
+      x: y for x, y in before.items() if not x.startswith('saved_model')
+    }
+  metrics, lines = path / 'metrics.csv', []
+  if metrics.is_file() and metrics.stat().st_size < _SAMPLE:
+    lines = metrics.read_bytes().splitlines()
+  peak = _megabytes()
+  ended = COMMANDS[case.command](case, path)
+  found = [checks.complaint(ended, (0, 1, 2))]
+  if gone := lost(case, ended.code, before, path):
+    found.append(f'lost: {", ".join(gone)}')
+  if number := lost_rows(lines, path):
+    found.append(f'{number} of {len(lines)} rows are gone')
+  if _megabytes() - peak > _MOST_MEGABYTES:
+    found.append(f'takes {_megabytes() - peak:.0f} MB')
+  harm.remove(path)
+  return '; '.join(filter(None, found))
+
+
+def play(work: pathlib.Path) -> list[checks.Check]:
+  """Tries everything."""
+  scratch = work / 'damaged'
+  scratch.mkdir(exist_ok=True)
+  tried = cases(runs.whole(_KIND, work), scratch)[::EVERY]
+  found = []
+  for command in COMMANDS:  # A process can't take them all.
+    mine = [case for case in tried if case.command == command]
+    found += workers.problems(try_case, mine, checks.LIMIT_SECONDS)
+  return [
+    checks.Check(PART, case.command, str(case), problem)
+    for case, problem in zip(tried, found, strict=True)
+  ]

@@ -1,0 +1,134 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""A full disk, files that may not grow and folders that may not change."""
+
+import contextlib
+import os
+import pathlib
+import resource
+import shutil
+import subprocess
+from collections.abc import Iterator
+
+from vacl_tf.testing.stress import checks
+from vacl_tf.testing.stress import processes
+from vacl_tf.testing.stress import runs
+
+PART = 'disk'
+
+_KILOBYTES = (12, 48, 100, 240, 420, 600)  # Left on the disk.
+_LONGEST_KILOBYTES = (1, 8, 40, 100)  # That a file may have.
+_FROZEN = (
+  'metrics.csv',
+  'curriculum.npz',
+  'config.json',
+  'checkpoints',
+  'events',
+  'saved_model',
+  'curves.png',
+  '.',
+)
+_MORE = 4  # Iterations that are left to make.
+
+
+def _quietly(*words: str) -> bool:
+  """Runs a program; returns whether it is there and succeeds."""
+  try:
+    return not subprocess.run(
+      words, check=False, capture_output=True, timeout=runs.SECONDS
+    ).returncode
+  except OSError:
+    return False
+
+
+@contextlib.contextmanager
+def small_disk(path: pathlib.Path, kilobytes: int) -> Iterator[bool]:
+  """Mounts a small file system; yields whether the user may."""
+  path.mkdir(parents=True, exist_ok=True)
+  option = f'size={kilobytes}k'
+  is_there = _quietly('mount', '-t', 'tmpfs', '-o', option, 'none', str(path))
+  try:
+    yield is_there
+  finally:
+    if is_there:
+      _quietly('umount', str(path))
+
+
+@contextlib.contextmanager
+def frozen(path: pathlib.Path) -> Iterator[bool]:
+  """Makes a file or a folder unchangeable; yields whether that can be done."""
+  mode = path.stat().st_mode
+  if os.geteuid():
+    path.chmod(0o500 if path.is_dir() else 0o400)
+    done = True
+  else:  # Modes do not stop root.
+    done = _quietly('chattr', '+i', str(path))
+  try:
+    yield done
+  finally:
+    if os.geteuid():
+      path.chmod(mode)
+    else:
+      _quietly('chattr', '-i', str(path))
+
+
+def _full(work: pathlib.Path, kilobytes: int) -> str:
+  """Trains on a disk that fills up, then goes on with more room."""
+  disk = work / f'disk_{kilobytes}'
+  with small_disk(disk, kilobytes) as may_mount:
+    if not may_mount:
+      return ''
+    path = disk / 'run'
+    ended = runs.train(processes.KIND, path, work).wait()
+    found = [checks.complaint(ended, (1, 2))]
+    _quietly('mount', '-o', 'remount,size=64m', str(disk))
+    return processes.told(*found, *processes.resumed(path, work))
+
+
+def _short_files(work: pathlib.Path, kilobytes: int) -> str:
+  """Trains where no file may become longer, then goes on."""
+  path = work / f'short_{kilobytes}'
+  limit = kilobytes << 10
+
+  def restrict() -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+  # What it prints goes nowhere: that file would be cut too.
+  ended = runs.train(processes.KIND, path, work, preexec_fn=restrict).wait()
+  found = [checks.complaint(ended, (1, 2))]
+  return processes.told(*found, *processes.resumed(path, work))
+
+
+def _unchangeable(work: pathlib.Path, name: str, index: int) -> str:
+  """Goes on where something may not be changed, then where it may."""
+  path = work / f'frozen_{index}'
+  ahead = processes.KIND.iterations - _MORE
+  flags = (*processes.KIND.flags(ahead), f'--run_dir={path}')
+  ended = runs.Child(runs.command(runs.MAIN, *flags), work).wait()
+  found = [checks.complaint(ended, (0,))]
+  shutil.rmtree(work / 'kept', ignore_errors=True)
+  with frozen(path / name) as is_frozen:
+    if is_frozen:
+      ended = runs.train(processes.KIND, path, work).wait()
+      found.append(checks.complaint(ended, (0, 1, 2)))
+    if not (path / 'saved_model' / 'saved_model.pb').exists():
+      found.append('the policy is gone')
+  return processes.told(*found, *processes.resumed(path, work))
+
+
+def play(work: pathlib.Path) -> list[checks.Check]:
+  """Tries all of it."""
+  runs.whole(processes.KIND, work)
+  found = []
+  for kilobytes in _KILOBYTES:
+    case = f'{kilobytes} KB left'
+    problem = _full(work, kilobytes)
+    found.append(checks.Check(PART, 'full tmpfs', case, problem))
+  for kilobytes in _LONGEST_KILOBYTES:
+    case = f'files of {kilobytes} KB at most'
+    problem = _short_files(work, kilobytes)
+    found.append(checks.Check(PART, 'limit on files', case, problem))
+  for index, name in enumerate(_FROZEN):
+    problem = _unchangeable(work, name, index)
+    found.append(checks.Check(PART, 'unchangeable', name, problem))
+  return found

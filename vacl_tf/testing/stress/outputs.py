@@ -1,0 +1,82 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Nobody reads what a command prints, or nobody can."""
+
+import os
+import pathlib
+import shlex
+
+from vacl_tf.testing import commands
+from vacl_tf.testing.stress import checks
+from vacl_tf.testing.stress import compare
+from vacl_tf.testing.stress import processes
+from vacl_tf.testing.stress import runs
+
+PART = 'outputs'
+
+# What a shell does with the output of a command.
+_SENT = {
+  'first line only': '| head -1',
+  'no line': '| true',
+  'to a full device': '> /dev/full',
+  'errors to a full device': '2> /dev/full',
+  'both to a full device': '> /dev/full 2>&1',
+  'closed': '>&-',
+  'errors closed': '2>&-',
+  'both and input closed': '<&- >&- 2>&-',
+}
+# One that can't say what it found has failed; what it wrote itself has not.
+_READERS = {
+  'evaluate': '--num_tasks=2 --json --run_dir',
+  'plot': '--output={picture} --run_dirs',
+}
+
+
+def _shell(
+  words: list[str], sent: str, work: pathlib.Path, **environment: str
+) -> commands.Ended:
+  line = f'set -o pipefail; {shlex.join(words)} {sent}'
+  env = runs.environment(work) | environment
+  return runs.Child(['bash', '-c', line], work, env=env).wait()
+
+
+def _train(sent: str, name: str, work: pathlib.Path, **environment: str) -> str:
+  path = work / name
+  words = runs.command(runs.MAIN, *processes.KIND.flags(), f'--run_dir={path}')
+  ended = _shell(words, sent, work, **environment)
+  whole = runs.whole(processes.KIND, work)
+  return processes.told(
+    checks.complaint(ended, (0,)), *compare.differences(path, whole)
+  )
+
+
+def _read(command: str, sent: str, work: pathlib.Path) -> str:
+  path = runs.whole(processes.KIND, work)
+  flags = _READERS[command].format(picture=work / 'outputs.png')
+  words = runs.command(f'vacl_tf.launch.{command}', *flags.split())
+  words[-1] += f'={path}'
+  ended = _shell(words, sent, work)
+  # A shell says 141 of a pipe that nobody reads. With stderr gone there is no
+  # line to count.
+  if ended.code in (1, 120) and not ended.err:
+    return '' if ended.code == 1 else 'exit code 120'
+  return checks.complaint(ended, (0, 1, 141))
+
+
+def play(work: pathlib.Path) -> list[checks.Check]:
+  """Tries all of it."""
+  found = []
+  for index, (name, sent) in enumerate(_SENT.items()):
+    problem = _train(sent, f'outputs_{index}', work)
+    found.append(checks.Check(PART, 'train', name, problem))
+  name = 'Läufe ✓'
+  plain = {'LANG': 'C', 'LC_ALL': 'C', 'PYTHONUTF8': '0'}
+  plain['PYTHONCOERCECLOCALE'] = '0'
+  for case, folder in (('LANG=C', name), ('not UTF-8', os.fsdecode(b'l\xe4'))):
+    problem = _train('', folder, work, **plain)
+    found.append(checks.Check(PART, 'names of folders', case, problem))
+  for command in _READERS:
+    for name, sent in _SENT.items():
+      problem = _read(command, sent, work)
+      found.append(checks.Check(PART, command, name, problem))
+  return found

@@ -1,0 +1,66 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What the parts share that disturb a process while it runs."""
+
+import pathlib
+import time
+from collections.abc import Callable, Iterable
+
+from vacl_tf.testing import commands
+from vacl_tf.testing.stress import checks
+from vacl_tf.testing.stress import compare
+from vacl_tf.testing.stress import runs
+
+KIND = runs.PARTICLE
+_POLL_SECONDS = 0.005
+
+
+def wait_until(is_so: Callable[[], bool], child: runs.Child) -> bool:
+  """Waits for something, or the end of a process; returns whether it is so."""
+  began = time.monotonic()
+  while child.process.poll() is None:
+    if is_so():
+      return True
+    if time.monotonic() - began > runs.SECONDS:
+      break
+    time.sleep(_POLL_SECONDS)
+  return is_so()
+
+
+def has_row(run_dir: pathlib.Path) -> bool:
+  """Returns whether a run has made an iteration."""
+  path = run_dir / 'metrics.csv'
+  return path.exists() and path.read_bytes().count(b'\n') > 1
+
+
+def resumed(run_dir: pathlib.Path, work: pathlib.Path) -> list[str]:
+  """Lets a run go on; returns in what it differs from one left in peace."""
+  ended = runs.train(KIND, run_dir, work).wait()
+  if problem := checks.complaint(ended, (0,)):
+    return [f'the same command again: {problem}']
+  return compare.differences(run_dir, runs.whole(KIND, work))
+
+
+def end(child: runs.Child) -> commands.Ended:
+  """Ends a process of ours that is still there."""
+  if child.process.poll() is None:
+    child.process.kill()
+  return child.wait()
+
+
+def told(*found: str) -> str:
+  """Returns problems as one line."""
+  return '; '.join(filter(None, found))[:1000]
+
+
+def tried(
+  part: str,
+  group: str,
+  cases: Iterable[Callable[[pathlib.Path], str]],
+  work: pathlib.Path,
+) -> list[checks.Check]:
+  """Returns what each case found; it is called what its docstring says."""
+  return [
+    checks.Check(part, group, case.__doc__.rstrip('.'), case(work))
+    for case in cases
+  ]

@@ -1,0 +1,124 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Two processes on one folder."""
+
+import pathlib
+import signal
+from collections.abc import Callable
+
+from vacl_tf.testing.stress import checks
+from vacl_tf.testing.stress import compare
+from vacl_tf.testing.stress import processes
+from vacl_tf.testing.stress import runs
+
+PART = 'twins'
+
+_STUDY = 'vacl_tf.launch.study'
+_EVALUATE = 'vacl_tf.launch.evaluate'
+_PLOT = 'vacl_tf.launch.plot'
+
+
+def _like_one(path: pathlib.Path, work: pathlib.Path) -> list[str]:
+  return compare.differences(path, runs.whole(processes.KIND, work))[:5]
+
+
+def _at_once(work: pathlib.Path) -> str:
+  """Starts two at the same moment."""
+  path = work / 'twins_at_once'
+  pair = [runs.train(processes.KIND, path, work) for _ in '12']
+  ended = [child.wait() for child in pair]
+  codes = sorted(x.code for x in ended)
+  found = [] if codes == [0, 2] else [f'exit codes {codes}']
+  found += [checks.complaint(x, (0, 2)) for x in ended]
+  return processes.told(*found, *_like_one(path, work))
+
+
+def _one_after_another(work: pathlib.Path) -> str:
+  """Starts one while another trains."""
+  path = work / 'twins_later'
+  first = runs.train(processes.KIND, path, work)
+  processes.wait_until(lambda: processes.has_row(path), first)
+  second = runs.train(processes.KIND, path, work).wait()
+  is_over = first.process.poll() is not None
+  found = [checks.complaint(second, (2,))] if not is_over else []
+  if str(first.process.pid) not in second.err and not is_over:
+    found.append(f'does not say who holds it: {second.err}')
+  found.append(checks.complaint(first.wait(), (0,)))
+  return processes.told(*found, *_like_one(path, work))
+
+
+def _readers(work: pathlib.Path) -> str:
+  """Evaluates and draws a run that goes on meanwhile."""
+  path = work / 'twins_read'
+  first = runs.train(processes.KIND, path, work)
+
+  def is_saved() -> bool:
+    # Two of them: an evaluation of the target tasks was made by then.
+    return len(compare.checkpoint_numbers(path)) > 1
+
+  processes.wait_until(is_saved, first)
+  flags = (f'--run_dir={path}', '--num_tasks=2')
+  readers = [runs.Child(runs.command(_EVALUATE, *flags), work)]
+  picture = work / 'twins.png'
+  flags = (f'--run_dirs={path}', f'--output={picture}')
+  readers.append(runs.Child(runs.command(_PLOT, *flags), work))
+  found = [checks.complaint(reader.wait(), (0,)) for reader in readers]
+  found.append(checks.complaint(first.wait(), (0,)))
+  return processes.told(*found, *_like_one(path, work))
+
+
+def _dead(work: pathlib.Path) -> str:
+  """Takes over what a killed process held."""
+  path = work / 'twins_dead'
+  first = runs.train(processes.KIND, path, work)
+  processes.wait_until(lambda: processes.has_row(path), first)
+  processes.end(first)
+  return processes.told(*processes.resumed(path, work))
+
+
+def _stopped(work: pathlib.Path) -> str:
+  """Refuses a second one while the first is suspended."""
+  path = work / 'twins_stopped'
+  first = runs.train(processes.KIND, path, work)
+  processes.wait_until(lambda: processes.has_row(path), first)
+  first.process.send_signal(signal.SIGSTOP)
+  found = [
+    checks.complaint(runs.train(processes.KIND, path, work).wait(), (2,))
+  ]
+  first.process.send_signal(signal.SIGCONT)
+  found.append(checks.complaint(first.wait(), (0,)))
+  return processes.told(*found, *_like_one(path, work))
+
+
+def _studies(work: pathlib.Path) -> str:
+  """Starts two studies in one folder."""
+  folder = work / 'twins_studies'
+  words = runs.command(
+    _STUDY, '--study=factorial', '--jobs=1', f'--runs_dir={folder}'
+  )
+  pair = [runs.Child(words, work)]
+  processes.wait_until(lambda: any(folder.rglob('config.json')), pair[0])
+  pair.append(runs.Child(words, work))
+  processes.wait_until(lambda: False, pair[1])
+  found = [checks.complaint(pair[1].wait(1.0), (2,))]
+  pair[0].process.send_signal(signal.SIGTERM)
+  first = pair[0].wait()
+  if 'Traceback' in first.err:
+    found.append('the first ends in a traceback')
+  return processes.told(*found)
+
+
+_CASES: tuple[Callable[[pathlib.Path], str], ...] = (
+  _at_once,
+  _one_after_another,
+  _readers,
+  _dead,
+  _stopped,
+  _studies,
+)
+
+
+def play(work: pathlib.Path) -> list[checks.Check]:
+  """Tries all of it."""
+  runs.whole(processes.KIND, work)
+  return processes.tried(PART, PART, _CASES, work)
