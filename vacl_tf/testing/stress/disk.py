@@ -3,12 +3,12 @@
 """A full disk, files that may not grow and folders that may not change."""
 
 import contextlib
+import functools
 import os
 import pathlib
-import resource
-import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from vacl_tf.testing.stress import checks
 from vacl_tf.testing.stress import processes
@@ -75,9 +75,7 @@ def frozen(path: pathlib.Path) -> Iterator[bool]:
 def _full(work: pathlib.Path, kilobytes: int) -> str:
   """Trains on a disk that fills up, then goes on with more room."""
   disk = work / f'disk_{kilobytes}'
-  with small_disk(disk, kilobytes) as may_mount:
-    if not may_mount:
-      return ''
+  with small_disk(disk, kilobytes):
     path = disk / 'run'
     ended = runs.train(processes.KIND, path, work).wait()
     found = [checks.complaint(ended, (1, 2))]
@@ -88,13 +86,9 @@ def _full(work: pathlib.Path, kilobytes: int) -> str:
 def _short_files(work: pathlib.Path, kilobytes: int) -> str:
   """Trains where no file may become longer, then goes on."""
   path = work / f'short_{kilobytes}'
-  limit = kilobytes << 10
-
-  def restrict() -> None:
-    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-
-  # What it prints goes nowhere: that file would be cut too.
-  ended = runs.train(processes.KIND, path, work, preexec_fn=restrict).wait()
+  words = runs.command(runs.MAIN, *processes.KIND.flags(), f'--run_dir={path}')
+  line = f'ulimit -f {kilobytes}; exec "$@"'
+  ended = runs.Child(['bash', '-c', line, 'bash', *words], work).wait()
   found = [checks.complaint(ended, (1, 2))]
   return processes.told(*found, *processes.resumed(path, work))
 
@@ -106,7 +100,6 @@ def _unchangeable(work: pathlib.Path, name: str, index: int) -> str:
   flags = (*processes.KIND.flags(ahead), f'--run_dir={path}')
   ended = runs.Child(runs.command(runs.MAIN, *flags), work).wait()
   found = [checks.complaint(ended, (0,))]
-  shutil.rmtree(work / 'kept', ignore_errors=True)
   with frozen(path / name) as is_frozen:
     if is_frozen:
       ended = runs.train(processes.KIND, path, work).wait()
@@ -119,16 +112,18 @@ def _unchangeable(work: pathlib.Path, name: str, index: int) -> str:
 def play(work: pathlib.Path) -> list[checks.Check]:
   """Tries all of it."""
   runs.whole(processes.KIND, work)
-  found = []
-  for kilobytes in _KILOBYTES:
-    case = f'{kilobytes} KB left'
-    problem = _full(work, kilobytes)
-    found.append(checks.Check(PART, 'full tmpfs', case, problem))
+  cases = []
+
+  def add(group: str, name: str, find: Callable[..., str], *given: Any) -> None:
+    find = functools.partial(find, work, *given)
+    cases.append(processes.Case(group, name, find))
+
+  with small_disk(work / 'disk', 1) as may_mount:
+    for kilobytes in _KILOBYTES if may_mount else ():
+      add('full tmpfs', f'{kilobytes} KB left', _full, kilobytes)
   for kilobytes in _LONGEST_KILOBYTES:
-    case = f'files of {kilobytes} KB at most'
-    problem = _short_files(work, kilobytes)
-    found.append(checks.Check(PART, 'limit on files', case, problem))
+    name = f'files of {kilobytes} KB at most'
+    add('limit on files', name, _short_files, kilobytes)
   for index, name in enumerate(_FROZEN):
-    problem = _unchangeable(work, name, index)
-    found.append(checks.Check(PART, 'unchangeable', name, problem))
-  return found
+    add('unchangeable', name, _unchangeable, name, index)
+  return processes.tried(PART, cases)

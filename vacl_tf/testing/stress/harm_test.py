@@ -77,10 +77,12 @@ class LostTest(HarmTest):
   def test_a_reader_may_change_nothing(self):
     before = damage.contents(self.whole)
     path = self._copy()
-    self.assertEqual(damage.lost(self._case('evaluate'), 0, before, path), [])
+    self.assertEqual(
+      damage.lost(self._case('evaluate'), False, before, path), []
+    )
     (path / 'config.json').write_text('{}')
     self.assertEqual(
-      damage.lost(self._case('evaluate'), 0, before, path), ['config.json']
+      damage.lost(self._case('evaluate'), False, before, path), ['config.json']
     )
 
   def test_what_is_set_aside_is_not_lost(self):
@@ -88,12 +90,12 @@ class LostTest(HarmTest):
     path = self._copy()
     case = self._case('train', 'curriculum.npz')
     (path / 'curriculum.npz').rename(path / 'curriculum.npz.broken1')
-    for code in (0, 1, 2):
-      self.assertEqual(damage.lost(case, code, before, path), [])
+    for has_trained in (False, True):
+      self.assertEqual(damage.lost(case, has_trained, before, path), [])
     (path / 'curriculum.npz.broken1').unlink()
-    for code in (0, 1, 2):
+    for has_trained in (False, True):
       self.assertEqual(
-        damage.lost(case, code, before, path), ['curriculum.npz']
+        damage.lost(case, has_trained, before, path), ['curriculum.npz']
       )
 
   def test_rows_that_are_gone_are_counted(self):

@@ -25,7 +25,7 @@ _DIGITS = '9' * 400
 _NOT_NUMBERS = ('', 'much', 'nan', '1e999', '1_0_', '0x', '٣x', _DIGITS)
 _NOT_INTEGERS = ('1.5', '1e3')
 _NOT_BOOLS = ('', 'maybe', '2')
-_NOT_CHOICES = ('', 'none such', 'x' * 10_000, 'ä\n')
+_NOT_CHOICES = ('', 'none such', 'x' * 500, 'ä\n')
 _ACCEPTED = 'accepted'  # What training would print if it began.
 
 
@@ -43,9 +43,8 @@ class Case(NamedTuple):
   run_dir: pathlib.Path
 
   def __str__(self) -> str:
-    return ' '.join(
-      x if len(x) < 60 else f'{x[:60]}...' for x in self.arguments
-    )
+    told = self.arguments[self.command == 'main' :]  # Without the folder.
+    return ' '.join(x if len(x) < 60 else f'{x[:60]}...' for x in told)
 
 
 def _train(case: Case) -> commands.Ended:

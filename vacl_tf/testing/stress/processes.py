@@ -4,7 +4,9 @@
 
 import pathlib
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
+from concurrent import futures
+from typing import NamedTuple
 
 from vacl_tf.testing import commands
 from vacl_tf.testing.stress import checks
@@ -12,7 +14,22 @@ from vacl_tf.testing.stress import compare
 from vacl_tf.testing.stress import runs
 
 KIND = runs.PARTICLE
+_AT_A_TIME = 2
 _POLL_SECONDS = 0.005
+
+
+class Case(NamedTuple):
+  """What is tried.
+
+  Attributes:
+    group: line of the table.
+    name: what it is called.
+    find: returns what is wrong, empty if nothing is.
+  """
+
+  group: str
+  name: str
+  find: Callable[[], str]
 
 
 def wait_until(is_so: Callable[[], bool], child: runs.Child) -> bool:
@@ -54,13 +71,12 @@ def told(*found: str) -> str:
 
 
 def tried(
-  part: str,
-  group: str,
-  cases: Iterable[Callable[[pathlib.Path], str]],
-  work: pathlib.Path,
+  part: str, cases: Sequence[Case], at_a_time: int = _AT_A_TIME
 ) -> list[checks.Check]:
-  """Returns what each case found; it is called what its docstring says."""
+  """Returns what each case found, in their order."""
+  with futures.ThreadPoolExecutor(at_a_time) as pool:
+    found = list(pool.map(lambda case: case.find(), cases))
   return [
-    checks.Check(part, group, case.__doc__.rstrip('.'), case(work))
-    for case in cases
+    checks.Check(part, case.group, case.name, problem)
+    for case, problem in zip(cases, found, strict=True)
   ]

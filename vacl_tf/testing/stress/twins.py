@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two processes on one folder."""
 
+import functools
 import pathlib
 import signal
 from collections.abc import Callable
@@ -108,17 +109,21 @@ def _studies(work: pathlib.Path) -> str:
   return processes.told(*found)
 
 
-_CASES: tuple[Callable[[pathlib.Path], str], ...] = (
-  _at_once,
-  _one_after_another,
-  _readers,
-  _dead,
-  _stopped,
-  _studies,
-)
+_CASES: dict[str, Callable[[pathlib.Path], str]] = {
+  'started at once': _at_once,
+  'started one after the other': _one_after_another,
+  'readers of a run in progress': _readers,
+  'the first was killed': _dead,
+  'the first is suspended': _stopped,
+  'two studies': _studies,
+}
 
 
 def play(work: pathlib.Path) -> list[checks.Check]:
-  """Tries all of it."""
+  """Tries all of it, each with both cores."""
   runs.whole(processes.KIND, work)
-  return processes.tried(PART, PART, _CASES, work)
+  cases = [
+    processes.Case(PART, name, functools.partial(find, work))
+    for name, find in _CASES.items()
+  ]
+  return processes.tried(PART, cases, at_a_time=1)
