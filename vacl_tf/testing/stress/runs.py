@@ -49,18 +49,18 @@ class Kind(NamedTuple):
     )
 
 
-def _kind(env: str, horizon: int, iterations: int, every: int) -> Kind:
+def _kind(env: str, iterations: int, every: int) -> Kind:
   cfg = presets.make(env=env)
   small = tiny.shrunk(cfg)
-  small = overrides.replace(small, {'environment.horizon': horizon})
   before, after = overrides.leaves(cfg), overrides.leaves(small)
   sizes = {name: x for name, x in after.items() if x != before[name]}
-  steps = small.training.num_tasks * horizon * small.training.num_rollouts
+  steps = small.training.num_tasks * small.environment.horizon
+  steps *= small.training.num_rollouts
   return Kind(env, sizes, steps, iterations, every)
 
 
-PARTICLE = _kind('simple_spread', horizon=10, iterations=24, every=2)
-RAMP_USE = _kind('ramp_use', horizon=20, iterations=12, every=1)
+PARTICLE = _kind('simple_spread', iterations=24, every=2)
+RAMP_USE = _kind('ramp_use', iterations=12, every=1)
 KINDS = (PARTICLE, RAMP_USE)
 
 
