@@ -30,8 +30,8 @@ _SENT = {
 }
 # One that can't say what it found has failed; what it wrote itself has not.
 _READERS = {
-  'evaluate': '--num_tasks=2 --json --run_dir',
-  'plot': '--output={picture} --run_dirs',
+  'vacl_tf.launch.evaluate': '--num_tasks=2 --json --run_dir',
+  'vacl_tf.launch.plot': '--output={picture} --run_dirs',
 }
 
 
@@ -71,7 +71,7 @@ def _named(name: str, work: pathlib.Path) -> str:
 def _read(command: str, sent: str, work: pathlib.Path) -> str:
   path = runs.whole(processes.KIND, work)
   flags = _READERS[command].format(picture=work / f'outputs{hash(sent)}.png')
-  words = runs.command(f'vacl_tf.launch.{command}', *flags.split())
+  words = runs.command(command, *flags.split())
   words[-1] += f'={path}'
   ended = _shell(words, sent, work)
   # A shell says 141 of a pipe that nobody reads. With stderr gone there is no
@@ -94,7 +94,7 @@ def play(work: pathlib.Path) -> list[checks.Check]:
     add('train', name, _train, sent, f'outputs_{index}')
   for command in _READERS:
     for name, sent in _SENT.items():
-      add(command, name, _read, command, sent)
+      add(command.rpartition('.')[2], name, _read, command, sent)
   add('names of folders', 'LANG=C', _named, 'Läufe ✓')
   add('names of folders', 'not UTF-8', _named, os.fsdecode(b'l\xe4ufe'))
   return processes.tried(PART, cases)

@@ -16,7 +16,7 @@ class RunsTest(absltest.TestCase):
     for kind in runs.KINDS:
       cfg = overrides.replace(presets.make(env=kind.env), kind.sizes)
       bounds.check(cfg)
-      catalog.TASKS.get(kind.env).check(cfg.environment)
+      catalog.TASKS.get(kind.env).make(cfg.environment)
 
   def test_one_in_a_graph_and_one_outside(self):
     self.assertNotEqual(
