@@ -119,6 +119,22 @@ class Learner(tf.Module):
     self.learning_rate.assign(cfg.learning_rate / decay)
     self.entropy_cost.assign(cfg.entropy_cost / decay)
 
+  def sum_rewards(
+    self, trajectory: types.Trajectory, size: tf.Tensor
+  ) -> tuple[tf.Tensor, tf.Tensor]:
+    """Returns sums and numbers [roles] of what is learned from; see `prepare`.
+
+    Args:
+      trajectory: whole episodes of B worlds.
+      size: [] int32 the worlds that count.
+    """
+    pairs = zip(trajectory.reward, trajectory.bonus, strict=True)
+    learned = [reward + bonus for reward, bonus in pairs]
+    return (
+      tf.stack([_total(x, size) for x in learned]),
+      tf.stack([_number(x, size) for x in learned]),
+    )
+
   def prepare(
     self,
     trajectory: types.Trajectory,
@@ -126,6 +142,7 @@ class Learner(tf.Module):
     block: int,
     observe: base.Observe,
     is_terminal: bool = False,
+    mean_reward: tf.Tensor | None = None,
   ) -> tuple[Samples, Sums]:
     """Returns samples with advantages and returns, and their sums.
 
@@ -136,6 +153,8 @@ class Learner(tf.Module):
       observe: state to observations.
       is_terminal: whether the last step ends every world; then the value of
         the state after it is not needed.
+      mean_reward: [roles] to center rewards by, if they are; None for the mean
+        of these worlds.
 
     Returns:
       Samples [T / L * B, L, ...], the world being the faster index, and their
@@ -157,7 +176,9 @@ class Learner(tf.Module):
       values, memory = tf.nest.map_structure(
         lambda x: tf.concat([x, tf.zeros_like(x[:1])], 0), (values, memory)
       )
-    samples, sums = self._add_advantages(trajectory, values, memory, size)
+    samples, sums = self._add_advantages(
+      trajectory, values, memory, size, mean_reward
+    )
     return self._segments(samples), sums
 
   def _add_advantages(
@@ -166,6 +187,7 @@ class Learner(tf.Module):
     acting: tuple[tf.Tensor, ...],
     value_memory: types.Memory,
     size: tf.Tensor,
+    mean_reward: tf.Tensor | None,
   ) -> tuple[Samples, Sums]:
     """Returns samples [T, B, ...] with advantages and returns; see `prepare`.
 
@@ -174,16 +196,21 @@ class Learner(tf.Module):
       acting: values [T + 1, B, n] per role.
       value_memory: [T + 1, B, ...] before each step.
       size: the worlds that count.
+      mean_reward: see `prepare`.
     """
     cfg = self.config
     advantages, returns, sums = [], [], []
-    for reward, bonus, value in zip(
-      trajectory.reward, trajectory.bonus, acting, strict=True
+    for role, (reward, bonus, value) in enumerate(
+      zip(trajectory.reward, trajectory.bonus, acting, strict=True)
     ):
       value = self.normalizer.denormalize(value)
       learned = reward + bonus
       if cfg.center_rewards:
-        learned -= _total(learned, size) / _number(learned, size)
+        learned -= (
+          _total(learned, size) / _number(learned, size)
+          if mean_reward is None
+          else mean_reward[role]
+        )
       advantages.append(
         losses.generalized_advantages(
           learned, value, trajectory.discount, cfg.discount, cfg.gae_lambda

@@ -18,6 +18,7 @@ from vacl_tf.learning import microbatch
 from vacl_tf.learning import ppo
 
 Compiled = Callable[[Callable], Callable]
+Sum = Callable[[Any], Any]  # Of a structure of tensors, over replicas.
 
 
 class World(Protocol):
@@ -47,6 +48,7 @@ class _Programs:
     world: World,
     world_multiple: int,
     compiled: Compiled,
+    over_replicas: Sum | None,
   ) -> None:
     self._learner = learner
     self._world = world
@@ -55,7 +57,9 @@ class _Programs:
     self._rows_per_microbatch = self._at_once(
       rows // learner.config.num_minibatches
     )
-    self.prepare = compiled(self._prepare)
+    self._over_replicas = over_replicas
+    self._reward_sums = compiled(self._sum_rewards)
+    self._samples = compiled(self._make_samples)
     self.order = compiled(self._order)
     self.gradient = compiled(self._gradient)
 
@@ -65,9 +69,23 @@ class _Programs:
     most = self._learner.config.microbatch_vectors // num_vectors
     return microbatch.largest_divisor(rows, most)
 
-  def _prepare(self, batch: RolloutBatch) -> tuple[ppo.Samples, ppo.Sums]:
+  def prepare(self, batch: RolloutBatch) -> tuple[ppo.Samples, ppo.Sums]:
+    """Returns the samples to learn from, and their sums."""
+    mean = None
+    if self._learner.config.center_rewards and self._over_replicas is not None:
+      total, number = self._over_replicas(self._reward_sums(batch))
+      mean = total / number
+    return self._samples(batch, mean)
+
+  def _sum_rewards(self, batch: RolloutBatch) -> tuple[tf.Tensor, tf.Tensor]:
+    return self._learner.sum_rewards(*batch)
+
+  def _make_samples(
+    self, batch: RolloutBatch, mean_reward: tf.Tensor | None
+  ) -> tuple[ppo.Samples, ppo.Sums]:
+    world = self._world
     return self._learner.prepare(
-      *batch, self._block, self._world.observe, self._world.is_terminal
+      *batch, self._block, world.observe, world.is_terminal, mean_reward
     )
 
   def _order(
@@ -105,6 +123,7 @@ class Update:
     worlds: Sequence[World],
     world_multiple: int,
     compiled: Compiled = lambda function: function,
+    over_replicas: Sum | None = None,
   ) -> None:
     """Makes the programs.
 
@@ -113,10 +132,13 @@ class Update:
       worlds: one for each entity count.
       world_multiple: each number of worlds that counts is a multiple of it.
       compiled: compiles a function.
+      over_replicas: sums what several processes have found; None for one.
     """
+    self._sum = over_replicas or (lambda tree: tree)
     self._config = learner.config
     self.counts = [
-      _Programs(learner, world, world_multiple, compiled) for world in worlds
+      _Programs(learner, world, world_multiple, compiled, over_replicas)
+      for world in worlds
     ]
     self.combine = compiled(learner.combine)
     self.apply = compiled(learner.apply)
@@ -138,7 +160,7 @@ class Update:
     for index, batch in batches.items():
       samples[index], found = self.counts[index].prepare(batch)
       sums.append(found)
-    scale, metrics = self.combine(_added(sums))
+    scale, metrics = self.combine(self._sum(_added(sums)))
     steps = []
     for epoch in range(self._config.num_epochs):
       orders = {
@@ -154,7 +176,7 @@ class Update:
           )
           for index in batches
         ]
-        steps.append(self.apply(_added(totals)))
+        steps.append(self.apply(self._sum(_added(totals))))
     means = tf.unstack(tf.reduce_mean(tf.stack(steps), 0))
     metrics |= dict(zip(ppo.STEP_METRICS, means, strict=True))
     return metrics, samples

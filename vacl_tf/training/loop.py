@@ -12,6 +12,7 @@ import tensorflow as tf
 from vacl_tf import config
 from vacl_tf import randomness
 from vacl_tf import types
+from vacl_tf.learning import ppo
 from vacl_tf.learning import update
 from vacl_tf.training import feedback
 from vacl_tf.training import programs as programs_lib
@@ -41,19 +42,20 @@ def iterate(
   for rollout_index in range(cfg.training.num_rollouts):
     collected = {}
     for i in in_play:
-      seed = run.seed(stream.COLLECT, rollout_index, i)
-      collected[i] = _collect(run, programs.counts[i], batches[i], seed)
+      seed = run.own_seed(stream.COLLECT, rollout_index, i)
+      collected[i] = _collect(run, programs, i, batches[i], seed)
     metrics, samples = programs.learn(
-      collected, run.seed(stream.LEARN, rollout_index)
+      collected, run.own_seed(stream.LEARN, rollout_index)
     )
     for i in in_play:
-      trajectory = collected[i].trajectory
-      count, size = programs.counts[i], batches[i].size
-      found[i].append(count.feedback(trajectory, samples[i], size))
+      found[i].append(_told(programs, i, collected[i], samples[i]))
 
+  of_worlds = {}
   for i in in_play:
     for name, number in programs.counts[i].metrics().items():
-      metrics[name] = number + metrics.get(name, 0)
+      of_worlds[name] = number + of_worlds.get(name, 0)
+  if of_worlds:
+    metrics |= programs.replicas.sum(of_worlds)
 
   # Maximise L2: the curriculum, given how the policy did.
   metrics |= programs.update(
@@ -78,15 +80,30 @@ def _check_sizes(batches: tuple[types.TaskBatch, ...], multiple: int) -> None:
 
 def _collect(
   run: run_lib.Run,
-  count: programs_lib.CountPrograms,
+  programs: programs_lib.Programs,
+  index: int,
   batch: types.TaskBatch,
   seed: types.Seed,
 ) -> update.RolloutBatch:
-  """Plays a batch of tasks and counts the steps."""
-  # A curriculum on the host may have any object for a ticket.
-  trajectory = count.collect(batch._replace(ticket=()), seed)
+  """Plays this replica's share of a batch, and counts the steps of all."""
+  count = programs.counts[index]
+  mine = programs.replicas.share(batch)
+  trajectory = count.collect(mine, seed)
   run.env_steps.assign_add(count.env.horizon * int(batch.size))
-  return update.RolloutBatch(trajectory, batch.size)
+  return update.RolloutBatch(trajectory, mine.size)
+
+
+def _told(
+  programs: programs_lib.Programs,
+  index: int,
+  collected: update.RolloutBatch,
+  samples: ppo.Samples | tuple,
+) -> types.TaskFeedback:
+  """Returns the feedback of all replicas."""
+  found = programs.counts[index].feedback(
+    collected.trajectory, samples, collected.size
+  )
+  return programs.replicas.gather(found)
 
 
 def _probe(run: run_lib.Run, programs: programs_lib.Programs) -> None:
@@ -97,11 +114,12 @@ def _probe(run: run_lib.Run, programs: programs_lib.Programs) -> None:
   for i, batch in enumerate(batches):
     if int(batch.size):
       count = programs.counts[i]
-      collected = _collect(run, count, batch, run.seed(stream, i))
+      seed = run.own_seed(stream, i)
+      collected = _collect(run, programs, i, batch, seed)
       samples = ()
       if count.wants_critic:
         samples, _ = programs.learn.counts[i].prepare(collected)
-      found[i] = [count.feedback(collected.trajectory, samples, batch.size)]
+      found[i] = [_told(programs, i, collected, samples)]
   if found:
     told = _feedback(run, batches, found)
     programs.note_probe(batches, told, run.seed(stream, len(batches)))
@@ -133,12 +151,12 @@ def evaluate(
   last = len(programs.counts) - 1
   is_due = run.curriculum.in_play().numpy()
   is_due[last] = True
-  seed = run.seed(randomness.Stream.EVALUATE)
+  seed = run.own_seed(randomness.Stream.EVALUATE)
   found = []
   for i, count in enumerate(programs.counts):
     coverage = math.nan
     if is_due[i]:
-      value, success = count.evaluate(seed)
+      value, success = programs.replicas.gather(count.evaluate(seed))
       coverage = float(tf.reduce_mean(value))
       latest = tf.concat([run.coverage[i, 1:], [coverage]], 0)
       run.coverage.scatter_nd_update([[i]], latest[None])
@@ -201,7 +219,9 @@ def train(
     is_due = int(run.iteration) % length.evaluation_interval == 0
     if is_due:
       scores = evaluate(run, programs)
-    is_done, must_stop = is_finished(run, length), should_stop()
+    # All replicas stop where any of them was asked to.
+    must_stop = programs.replicas.any(should_stop())
+    is_done = is_finished(run, length)
     coverage = run.coverage.numpy()
     if is_done and not is_due:
       scores = evaluate(run, programs)

@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from vacl_tf import config
+from vacl_tf import overrides
 from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.agents import base as agent_base
@@ -20,6 +21,7 @@ from vacl_tf.learning import update
 from vacl_tf.training import evaluation
 from vacl_tf.training import feedback
 from vacl_tf.training import host_rollout
+from vacl_tf.training import replicas as replicas_lib
 from vacl_tf.training import rollout
 from vacl_tf.training import run as run_lib
 
@@ -225,6 +227,7 @@ class Programs:
     probe, note_probe: of the curriculum, if it can probe.
     learn: of the learner.
     world_multiple: what sizes of batches to train on are multiples of.
+    replicas: who else trains the run.
   """
 
   def __init__(
@@ -233,8 +236,10 @@ class Programs:
     envs: Sequence[base.World],
     cfg: config.Config,
     use_xla: bool = True,
+    replicas: replicas_lib.Replicas = replicas_lib.ALONE,
   ) -> None:
     """Makes the functions; without XLA they start sooner and run slower."""
+    self.replicas = replicas
     self._compiled: list[Any] = []
 
     def compiled(function: Callable) -> Callable:
@@ -246,6 +251,7 @@ class Programs:
     if len(envs) > 1:
       world_multiple //= config.NUM_PARTS
     self.world_multiple = world_multiple
+    mine = world_multiple // replicas.count
     chooser = run.curriculum
     drawn, told = _on_host, lambda function: function
     if chooser.is_compiled:
@@ -259,13 +265,17 @@ class Programs:
       )
       self.note_probe = told(chooser.note_probe)
     self.update = told(chooser.update)
+    num_tests = -(-cfg.training.num_evaluation_tasks // replicas.count)
+    tests_here = {'training.num_evaluation_tasks': num_tests}
+    cfg_here = overrides.replace(cfg, tests_here)
     self.counts = [
       (GraphPrograms if env.is_in_graph else HostPrograms)(
-        run.agent, env, cfg, world_multiple, chooser.feedback, compiled
+        run.agent, env, cfg_here, mine, chooser.feedback, compiled
       )
       for env in envs
     ]
-    self.learn = update.Update(run.learner, envs, world_multiple, compiled)
+    over_replicas = replicas.sum if replicas.count > 1 else None
+    self.learn = update.Update(run.learner, envs, mine, compiled, over_replicas)
 
   def num_traces(self) -> list[int]:
     """Returns how often each function was traced."""

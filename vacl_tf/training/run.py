@@ -22,15 +22,19 @@ STOP_WINDOW = 3  # Evaluations whose mean must reach stop_at_coverage.
 class Run(tf.Module):
   """All that survives an iteration; a checkpoint of it is the whole resume."""
 
-  def __init__(self, cfg: config.Config, envs: Sequence[base.World]) -> None:
+  def __init__(
+    self, cfg: config.Config, envs: Sequence[base.World], replica: int = 0
+  ) -> None:
     """Begins a run.
 
     Args:
       cfg: all constants.
       envs: the world with each entity count, the one to master last.
+      replica: index of this process among those that train the run.
     """
     super().__init__(name='run')
     self.root = randomness.root(cfg.seed)
+    self._own_root = randomness.root(cfg.seed, replica)
     stream = randomness.fold(self.root, randomness.Stream.CURRICULUM)
     # Agents do not depend on any count.
     self.agent = agents.make(cfg, envs[-1].roles)
@@ -54,5 +58,9 @@ class Run(tf.Module):
     )
 
   def seed(self, stream: randomness.Stream, *more: int) -> types.Seed:
-    """Returns the seed of a stream at this iteration."""
+    """Returns the seed of a stream at this iteration, of all replicas."""
     return randomness.fold(self.root, stream, self.iteration, *more)
+
+  def own_seed(self, stream: randomness.Stream, *more: int) -> types.Seed:
+    """Returns a seed of a stream that no other replica has."""
+    return randomness.fold(self._own_root, stream, self.iteration, *more)

@@ -1,0 +1,273 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The processes that train one run together, started or joined.
+
+On one machine the command that the user gives is the chief and starts the
+others, each on CPUs of its own. On several machines each process is told of the
+others by TF_CONFIG or by Slurm.
+"""
+
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+import tensorflow as tf
+from absl import flags
+
+from vacl_tf.launch import command_line
+from vacl_tf.training import replicas
+
+NUM_REPLICAS = flags.DEFINE_string(
+  'num_replicas',
+  'auto',
+  'Processes of this machine that train the run together, each with a share '
+  'of the worlds; auto: one for each CPU that this process may use.',
+)
+
+_CLUSTER = 'TF_CONFIG'
+_PARENT = 'VACL_TF_PARENT'  # Process that a follower is not to outlive.
+_POLL_SECONDS = 0.5
+_LOCAL_SECONDS = 120.0  # For processes of this machine to find each other.
+_REMOTE_SECONDS = 300.0
+
+
+@contextlib.contextmanager
+def joined(fits: Callable[[int], bool]) -> Iterator[replicas.Replicas]:
+  """Starts or joins the processes that the flags and the environment name.
+
+  To be called before TensorFlow's first operation.
+
+  Args:
+    fits: whether a batch can be shared out among so many.
+
+  Yields:
+    This process among them.
+
+  Raises:
+    UsageError: the number is not possible, or TF_CONFIG is not valid.
+  """
+  if _PARENT in os.environ:
+    _end_with(int(os.environ[_PARENT]))
+    yield _connected(_LOCAL_SECONDS)
+  elif _CLUSTER in os.environ:
+    _check_cluster(os.environ[_CLUSTER], fits)
+    yield _connected(_REMOTE_SECONDS)
+  elif (count := _asked(fits)) == 1:
+    yield replicas.ALONE
+  else:
+    with _followers(count):
+      yield _connected(_LOCAL_SECONDS)
+
+
+def num_cpus() -> int:
+  """Returns how many CPUs this process may use."""
+  return len(_cpus())
+
+
+def _cpus() -> list[int]:
+  if hasattr(os, 'sched_getaffinity'):  # Not everywhere.
+    return sorted(os.sched_getaffinity(0))
+  return list(range(os.cpu_count() or 1))
+
+
+def _asked(fits: Callable[[int], bool]) -> int:
+  text = NUM_REPLICAS.value
+  if text == 'auto':
+    return max(count for count in range(1, num_cpus() + 1) if fits(count))
+  if not (text.isascii() and text.isdigit() and int(text)):
+    raise command_line.UsageError(
+      f'num_replicas={text} is not a number of processes; give auto, or 1 or '
+      'more'
+    )
+  count = int(text)
+  _check_fits(f'num_replicas={text}', count, fits)
+  return count
+
+
+def _check_fits(name: str, count: int, fits: Callable[[int], bool]) -> None:
+  if count > _MOST or not fits(count):
+    nearest = min(
+      filter(fits, range(1, _MOST + 1)), key=lambda x: abs(x - count)
+    )
+    raise command_line.UsageError(
+      f'{name} does not divide the tasks of an iteration; the nearest that '
+      f'does is {nearest}'
+    )
+
+
+_MOST = 4096
+
+
+def _check_cluster(text: str, fits: Callable[[int], bool]) -> None:
+  """Raises UsageError if TF_CONFIG does not name this process."""
+  try:
+    content = json.loads(text)
+    workers, task = content['cluster']['worker'], content['task']
+    is_valid = (
+      isinstance(workers, list)
+      and all(isinstance(x, str) and ':' in x for x in workers)
+      and task['type'] == 'worker'
+      and int(task['index']) in range(len(workers))
+      and set(content['cluster']) == {'worker'}
+    )
+  except (ValueError, KeyError, TypeError):
+    is_valid = False
+  if not is_valid:
+    raise command_line.UsageError(
+      'TF_CONFIG is not a cluster of workers; give JSON like {"cluster": '
+      '{"worker": ["host0:port", "host1:port"]}, "task": {"type": "worker", '
+      '"index": 0}}'
+    )
+  _check_fits(f'TF_CONFIG with {len(workers)} workers', len(workers), fits)
+
+
+def _connected(seconds: float) -> replicas.Replicas:
+  """Waits for the other processes; ends this one if they don't come."""
+
+  def give_up() -> None:
+    _end(
+      'the other processes of the run could not be reached within '
+      f'{seconds:.0f} s; start all that TF_CONFIG names: '
+      f'{os.environ.get(_CLUSTER)}'
+    )
+
+  timer = threading.Timer(seconds, give_up)
+  timer.daemon = True
+  timer.start()
+  try:
+    return replicas.distributed(tf.distribute.MultiWorkerMirroredStrategy())
+  finally:
+    timer.cancel()
+
+
+@contextlib.contextmanager
+def _followers(count: int) -> Iterator[None]:
+  """Starts the other processes on this machine; they end with this one."""
+  workers = _free_addresses(count)
+  cpus = _cpus()
+  shares = [cpus[index::count] for index in range(count)]
+
+  def environment(index: int) -> dict[str, str]:
+    task = {'type': 'worker', 'index': index}
+    cluster = {'cluster': {'worker': workers}, 'task': task}
+    return {
+      **os.environ,
+      _CLUSTER: json.dumps(cluster),
+      _PARENT: str(os.getpid()),
+      'PYTHONPATH': os.pathsep.join(filter(None, sys.path)),
+    }
+
+  command = [sys.executable, '-m', sys.modules['__main__'].__spec__.name]
+  children = []
+  with _environment({_CLUSTER: environment(0)[_CLUSTER]}):
+    for index in range(1, count):
+      with _pinned(shares[index]):
+        children.append(
+          subprocess.Popen(
+            [*command, *sys.argv[1:]],
+            env=environment(index),
+            stdout=subprocess.DEVNULL,
+          )
+        )
+    watch = _Watch(children)
+    try:
+      with _pinned(shares[0]):
+        yield
+    finally:
+      watch.close()
+
+
+class _Watch:
+  """Ends this process when one of its children has failed."""
+
+  def __init__(self, children: Sequence[subprocess.Popen]) -> None:
+    self._children = children
+    self._is_over = threading.Event()
+    threading.Thread(target=self._look, daemon=True).start()
+
+  def _look(self) -> None:
+    while not self._is_over.wait(_POLL_SECONDS):
+      for index, child in enumerate(self._children, 1):
+        if child.poll():
+          self._stop()
+          _end(
+            f'replica {index} ended with exit code {child.returncode}; the '
+            'same command resumes from the last checkpoint'
+          )
+
+  def close(self) -> None:
+    """Waits for the children, and ends those that do not end."""
+    self._is_over.set()
+    deadline = time.monotonic() + 10.0
+    for child in self._children:
+      with contextlib.suppress(subprocess.TimeoutExpired):
+        child.wait(max(deadline - time.monotonic(), 0.0))
+    self._stop()
+
+  def _stop(self) -> None:
+    for child in self._children:
+      if child.poll() is None:
+        child.kill()
+
+
+def _end_with(parent: int) -> None:
+  """Ends this process as soon as its parent has ended."""
+
+  def look() -> None:
+    while os.getppid() == parent:
+      time.sleep(_POLL_SECONDS)
+    os._exit(command_line.FAILURE)
+
+  threading.Thread(target=look, daemon=True).start()
+
+
+def _end(message: str) -> None:
+  """Ends the process from any thread, whatever the others wait for."""
+  code = command_line.fail(message)
+  sys.stderr.flush()
+  os._exit(code)
+
+
+def _free_addresses(count: int) -> list[str]:
+  """Returns addresses of this machine that nobody listens to."""
+  with contextlib.ExitStack() as opened:
+    sockets = [
+      opened.enter_context(socket.create_server(('127.0.0.1', 0)))
+      for _ in range(count)
+    ]
+    return [f'127.0.0.1:{x.getsockname()[1]}' for x in sockets]
+
+
+@contextlib.contextmanager
+def _pinned(cpus: Sequence[int]) -> Iterator[None]:
+  """Keeps this thread, and what it starts meanwhile, on some CPUs."""
+  if not hasattr(os, 'sched_setaffinity') or not cpus:
+    yield
+    return
+  before = os.sched_getaffinity(0)
+  os.sched_setaffinity(0, cpus)
+  try:
+    yield
+  finally:
+    os.sched_setaffinity(0, before)
+
+
+@contextlib.contextmanager
+def _environment(values: dict[str, str]) -> Iterator[None]:
+  """Sets variables of the environment meanwhile."""
+  before = {name: os.environ.get(name) for name in values}
+  os.environ.update(values)
+  try:
+    yield
+  finally:
+    for name, value in before.items():
+      if value is None:
+        del os.environ[name]
+      else:
+        os.environ[name] = value

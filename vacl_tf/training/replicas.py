@@ -1,0 +1,153 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Processes that train one run together.
+
+All draw the same tasks; each plays and learns from a share of them. Gradients
+and moments are summed and feedback is gathered, so that every replica holds the
+same variables after each step and makes the same update of the curriculum.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from vacl_tf import types
+
+Tree = Any  # A structure of tensors.
+Collective = Callable[[tf.Tensor], tf.Tensor]
+
+
+class Replicas:
+  """This process alone.
+
+  Attributes:
+    count: how many processes there are.
+    index: of this one. The first one is the chief, who logs and saves.
+  """
+
+  count = 1
+  index = 0
+
+  @property
+  def is_chief(self) -> bool:
+    """Whether this is the process that logs and saves."""
+    return self.index == 0
+
+  def share(self, batch: types.TaskBatch) -> types.TaskBatch:
+    """Returns the tasks that this replica plays, without the ticket."""
+    return batch._replace(ticket=())
+
+  def sum(self, tree: Tree) -> Tree:
+    """Returns the sum over all replicas, leaf by leaf, as float32."""
+    return tree
+
+  def gather(self, tree: Tree) -> Tree:
+    """Returns leaves [B, ...] of all tasks, of leaves of those played here."""
+    return tree
+
+  def any(self, is_so: bool) -> bool:
+    """Returns whether it is so on any of the replicas."""
+    return is_so
+
+  def copy_from_chief(self, variables: Sequence[tf.Variable]) -> None:
+    """Sets variables to what the chief has."""
+    del variables
+
+
+ALONE = Replicas()
+
+
+class Group(Replicas):
+  """Several processes, of which each has an equal share of every batch."""
+
+  def __init__(
+    self, count: int, index: int, add: Collective, concatenate: Collective
+  ) -> None:
+    """Initialises the view of one process.
+
+    Args:
+      count: how many there are.
+      index: of this one.
+      add: returns the sum over all processes of a tensor [N].
+      concatenate: returns tensors [M, ...] of all processes, one below the
+        other in the order of their indices.
+    """
+    self.count = count
+    self.index = index
+    self._add = add
+    self._concatenate = concatenate
+
+  def share(self, batch: types.TaskBatch) -> types.TaskBatch:
+    # Only the first `size` rows count: every count-th one is an equal share.
+    return types.TaskBatch(
+      phi=batch.phi[self.index :: self.count], size=batch.size // self.count
+    )
+
+  def sum(self, tree: Tree) -> Tree:
+    # One collective for all leaves: each costs about a millisecond.
+    leaves = [tf.cast(x, tf.float32) for x in tf.nest.flatten(tree)]
+    flat = self._add(tf.concat([tf.reshape(x, [-1]) for x in leaves], 0))
+    parts = tf.split(flat, [x.shape.num_elements() for x in leaves])
+    parts = [
+      tf.reshape(part, x.shape) for part, x in zip(parts, leaves, strict=True)
+    ]
+    return tf.nest.pack_sequence_as(tree, parts)
+
+  def gather(self, tree: Tree) -> Tree:
+    leaves = [tf.cast(x, tf.float32) for x in tf.nest.flatten(tree)]
+    rows = leaves[0].shape[0]
+    wide = [tf.reshape(x, [rows, -1]) for x in leaves]
+    found = self._concatenate(tf.concat(wide, 1))
+    # Row i of replica r is task i * count + r, see `share`.
+    found = tf.transpose(tf.reshape(found, [self.count, rows, -1]), [1, 0, 2])
+    found = tf.reshape(found, [self.count * rows, -1])
+    parts = tf.split(found, [x.shape[1] for x in wide], 1)
+    parts = [
+      tf.reshape(part, [-1, *x.shape[1:]])
+      for part, x in zip(parts, leaves, strict=True)
+    ]
+    return tf.nest.pack_sequence_as(tree, parts)
+
+  def any(self, is_so: bool) -> bool:
+    return bool(self._add(tf.constant([float(is_so)]))[0] > 0.0)
+
+  def copy_from_chief(self, variables: Sequence[tf.Variable]) -> None:
+    # As bytes: a copy of any type, exact to the bit.
+    mine = [np.asarray(x).tobytes() for x in variables]
+    flat = np.frombuffer(b''.join(mine), np.uint8).astype(np.int32)
+    found = self._concatenate(tf.constant(flat)).numpy()
+    chief = found[: flat.size].astype(np.uint8).tobytes()
+    for variable, own in zip(variables, mine, strict=True):
+      value, chief = chief[: len(own)], chief[len(own) :]
+      dtype = variable.dtype.as_numpy_dtype
+      variable.assign(np.frombuffer(value, dtype).reshape(variable.shape))
+
+
+def distributed(strategy: tf.distribute.MultiWorkerMirroredStrategy) -> Group:
+  """Returns the processes of a strategy, each with one device.
+
+  Collective operations are not compiled by XLA, so that they stay outside of
+  the compiled programs. Variables are plain ones of each process.
+  """
+
+  def collective(function: Collective) -> Collective:
+    # Without the identity the strategy looks for a variable to reduce to.
+    return tf.function(
+      lambda x: strategy.run(lambda: function(tf.identity(x))), autograph=False
+    )
+
+  def add(x: tf.Tensor) -> tf.Tensor:
+    context = tf.distribute.get_replica_context()
+    return context.all_reduce(tf.distribute.ReduceOp.SUM, x)
+
+  def concatenate(x: tf.Tensor) -> tf.Tensor:
+    return tf.distribute.get_replica_context().all_gather(x, axis=0)
+
+  return Group(
+    strategy.num_replicas_in_sync,
+    strategy.cluster_resolver.task_id or 0,
+    collective(add),
+    collective(concatenate),
+  )

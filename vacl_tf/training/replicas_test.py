@@ -1,0 +1,190 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Shares make a whole, and all replicas of a run hold the same numbers."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+
+import numpy as np
+import tensorflow as tf
+from absl.testing import parameterized
+
+from vacl_tf import config
+from vacl_tf import overrides
+from vacl_tf import randomness
+from vacl_tf import types
+from vacl_tf.testing import fakes
+from vacl_tf.testing import threads
+from vacl_tf.training import loop
+from vacl_tf.training import programs as programs_lib
+from vacl_tf.training import replicas as replicas_lib
+from vacl_tf.training import run as run_lib
+
+_CONFIG = config.Config(
+  agent=config.AttentionConfig(hidden_size=8),
+  ppo=config.PpoConfig(num_minibatches=2, microbatch_vectors=4000),
+  curriculum=config.TaskExpansionConfig(
+    capacity=64, num_easy_tasks=16, num_children=20
+  ),
+  training=config.TrainingConfig(num_tasks=24, num_evaluation_tasks=10),
+)
+
+
+def _batch(size):
+  rng = np.random.default_rng(0)
+  phi = tf.constant(rng.normal(size=[12, 3]), tf.float32)
+  return types.TaskBatch(phi, tf.constant(size))
+
+
+class ShareTest(parameterized.TestCase, tf.test.TestCase):
+  @parameterized.product(count=(1, 2, 3, 4), size=(0, 12))
+  def test_gathering_undoes_sharing(self, count, size):
+    batch = _batch(size)
+
+    def replica(group):
+      mine = group.share(batch)
+      self.assertEqual(int(mine.size) * count, size)
+      played = np.arange(mine.phi.shape[0]) < int(mine.size)
+      return group.gather((mine.phi, played))
+
+    for phi, played in threads.run(count, replica):
+      self.assertAllEqual(phi, batch.phi)
+      self.assertAllEqual(played, np.arange(12) < size)
+
+  def test_rows_that_count_are_shared_out(self):
+    batch = _batch(6)
+
+    def replica(group):
+      mine = group.share(batch)
+      return mine.phi[: int(mine.size)]
+
+    found = np.concatenate(threads.run(3, replica))
+    self.assertAllEqual(np.sort(found, 0), np.sort(batch.phi[:6], 0))
+
+  def test_sums_are_of_all_leaves(self):
+    rng = np.random.default_rng(1)
+    trees = [
+      {'a': rng.normal(size=[2, 3]), 'b': (rng.integers(9), rng.normal(size=4))}
+      for _ in range(3)
+    ]
+    expected = tf.nest.map_structure(lambda *x: sum(x), *trees)
+    for found in threads.run(3, lambda group: group.sum(trees[group.index])):
+      tf.nest.assert_same_structure(found, expected)
+      for x, y in zip(
+        tf.nest.flatten(found), tf.nest.flatten(expected), strict=True
+      ):
+        self.assertAllClose(x, y, 1e-6, 1e-6)
+
+  @parameterized.parameters(None, 0, 1, 2)
+  def test_what_is_so_somewhere_is_so_for_all(self, where):
+    found = threads.run(3, lambda group: group.any(group.index == where))
+    self.assertEqual(found, [where is not None] * 3)
+
+  def test_variables_are_copied_to_the_bit(self):
+    chief = [
+      np.array([0.1, -0.0, np.nan, np.inf], np.float32),
+      np.array(2**62 + 1, np.int64),
+      np.array([[True], [False]]),
+      np.zeros([0, 2], np.float64),
+    ]
+
+    def replica(group):
+      values = chief if group.is_chief else [np.zeros_like(x) for x in chief]
+      variables = [tf.Variable(x) for x in values]
+      group.copy_from_chief(variables)
+      return [x.numpy().tobytes() for x in variables]
+
+    expected = [x.tobytes() for x in chief]
+    self.assertEqual(threads.run(2, replica), [expected] * 2)
+
+
+class TrainTest(parameterized.TestCase, tf.test.TestCase):
+  @parameterized.product(count=(2, 3), center_rewards=(False, True))
+  def test_replicas_stay_equal(self, count, center_rewards):
+    ppo = {'ppo.center_rewards': center_rewards}
+    cfg = overrides.replace(_CONFIG, ppo)
+
+    def replica(group):
+      env = fakes.LineWorld()
+      run = run_lib.Run(cfg, [env], group.index)
+      programs = programs_lib.Programs(run, [env], cfg, False, group)
+      rows = [loop.iterate(run, programs, cfg) for _ in range(4)]
+      scores = loop.evaluate(run, programs)
+      numbers = [x.numpy() for x in run.variables]
+      return (
+        tf.nest.map_structure(float, rows),
+        scores,
+        numbers,
+        int(run.env_steps),
+      )
+
+    first, *others = threads.run(count, replica)
+    for rows, scores, numbers, steps in others:
+      self.assertEqual(rows, first[0])
+      self.assertEqual(scores, first[1])
+      for x, y in zip(numbers, first[2], strict=True):
+        self.assertAllEqual(x, y)
+      self.assertEqual(steps, 4 * 24 * fakes.HORIZON)
+
+  def test_each_plays_with_other_random_numbers(self):
+    seeds = [
+      run_lib.Run(_CONFIG, [fakes.LineWorld()], index).own_seed(
+        randomness.Stream.COLLECT
+      )
+      for index in range(2)
+    ]
+    self.assertNotAllEqual(*seeds)
+
+
+def _child() -> None:
+  """Checks collective operations of real processes."""
+  strategy = tf.distribute.MultiWorkerMirroredStrategy()
+  group = replicas_lib.distributed(strategy)
+  batch = _batch(12)
+  np.testing.assert_array_equal(group.gather(group.share(batch).phi), batch.phi)
+  total = group.sum({'x': tf.constant([1.0, group.index]), 'y': 2})
+  np.testing.assert_array_equal(total['x'], [2.0, 1.0])
+  np.testing.assert_array_equal(total['y'], 4.0)
+  variable = tf.Variable([float(group.index), 3.0])
+  group.copy_from_chief([variable])
+  np.testing.assert_array_equal(variable, [0.0, 3.0])
+  assert group.any(group.index == 1) and not group.any(False)
+  print('equal', group.index)
+
+
+class ProcessesTest(tf.test.TestCase):
+  def test_two_processes_agree(self):
+    sockets = [socket.create_server(('127.0.0.1', 0)) for _ in range(2)]
+    workers = [f'127.0.0.1:{x.getsockname()[1]}' for x in sockets]
+    for x in sockets:
+      x.close()
+    children = [
+      subprocess.Popen(
+        [sys.executable, __file__, '--child'],
+        env={
+          **os.environ,
+          'PYTHONPATH': os.pathsep.join(sys.path),
+          'TF_CONFIG': json.dumps(
+            {
+              'cluster': {'worker': workers},
+              'task': {'type': 'worker', 'index': index},
+            }
+          ),
+        },
+        stdout=subprocess.PIPE,
+        text=True,
+      )
+      for index in range(2)
+    ]
+    said = [child.communicate(timeout=120)[0] for child in children]
+    self.assertEqual(said, ['equal 0\n', 'equal 1\n'])
+
+
+if __name__ == '__main__':
+  if '--child' in sys.argv:
+    _child()
+  else:
+    tf.test.main()
