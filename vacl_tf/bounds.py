@@ -21,10 +21,9 @@ _TOLD = {
 def check(cfg: config.Config) -> None:
   """Raises ValueError, naming field, value and what is allowed."""
   check_leaves(cfg, 'config.')
-  num_tasks = cfg.training.num_tasks
-  if len(entity_counts.path(cfg)) > 1:  # Each share is a multiple of these.
+  if len(entity_counts.path(cfg)) > 1:
     _check_mixture(cfg)
-    num_tasks //= config.NUM_PARTS
+  num_tasks = _world_multiple(cfg)
   length, horizon = cfg.agent.segment_length, cfg.environment.horizon
   if horizon % length:
     raise ValueError(
@@ -45,6 +44,20 @@ def check(cfg: config.Config) -> None:
         f'config.curriculum.num_easy_tasks={curriculum.num_easy_tasks} is '
         f'above the capacity, {curriculum.capacity}; give fewer'
       )
+
+
+def divides(cfg: config.Config, num_replicas: int) -> bool:
+  """Returns whether so many replicas can share each minibatch equally."""
+  num_tasks, rest = divmod(_world_multiple(cfg), num_replicas)
+  rows = num_tasks * cfg.environment.horizon // cfg.agent.segment_length
+  return num_tasks > 0 and not rest and rows % cfg.ppo.num_minibatches == 0
+
+
+def _world_multiple(cfg: config.Config) -> int:
+  """Returns what the worlds of each entity count are multiples of."""
+  if len(entity_counts.path(cfg)) > 1:
+    return cfg.training.num_tasks // config.NUM_PARTS
+  return cfg.training.num_tasks
 
 
 def check_leaves(

@@ -27,6 +27,7 @@ from absl.testing import absltest
 from vacl_tf.launch import command_line
 from vacl_tf.launch import main
 from vacl_tf.launch import run_folder
+from vacl_tf.launch import session
 from vacl_tf.testing import commands
 from vacl_tf.training import export
 from vacl_tf.training import loggers
@@ -170,7 +171,7 @@ class _Case(absltest.TestCase):
       (loop, 'evaluate', _evaluate),
       (programs_lib, 'Programs', mock.Mock()),
       (export, 'ExportedPolicy', _Policy),
-      (main.plot, 'plot', lambda runs, output: [output]),
+      (session.plot, 'plot', lambda runs, output: [output]),
     ):
       self.enter_context(mock.patch.object(module, name, fake))
 

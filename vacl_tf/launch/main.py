@@ -6,9 +6,8 @@ Started again with the same run_dir, it resumes. Every constant of the task, the
 agent and the curriculum is a flag. --import=my_task.py brings some of your own.
 """
 
-import contextlib
 import pathlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from absl import flags
 
@@ -17,11 +16,9 @@ from vacl_tf import bounds
 from vacl_tf import catalog
 from vacl_tf import config
 from vacl_tf import entity_counts
-from vacl_tf import launch
 from vacl_tf import overrides
 from vacl_tf import presets
 from vacl_tf.launch import command_line
-from vacl_tf.launch import memory
 from vacl_tf.launch import plot
 from vacl_tf.launch import run_folder
 from vacl_tf.launch import signals
@@ -33,16 +30,12 @@ with command_line.quiet_imports():
 
 from vacl_tf import environments
 from vacl_tf.environments import base
-from vacl_tf.launch import provenance
+from vacl_tf.launch import replication
+from vacl_tf.launch import session
 from vacl_tf.training import checkpoints
-from vacl_tf.training import export
 from vacl_tf.training import files
-from vacl_tf.training import footprint
-from vacl_tf.training import history
-from vacl_tf.training import loggers
 from vacl_tf.training import loop
-from vacl_tf.training import programs as programs_lib
-from vacl_tf.training import run as run_lib
+from vacl_tf.training import replicas
 
 _ENV = flags.DEFINE_string('env', None, 'Task.')
 _PRESET = flags.DEFINE_string('preset', 'default', 'Constants to start from.')
@@ -173,151 +166,18 @@ def run_dir(cfg: config.Config) -> pathlib.Path:
   return command_line.folder(command_line.RUN_DIR.value or name)
 
 
-def _note(text: str) -> None:
-  print('note:', text)
-
-
-def _train(
-  cfg: config.Config,
-  length: config.RunLength,
-  envs: tuple[base.World, ...],
-  path: pathlib.Path,
-  asked: signals.Asked,
-) -> int:
-  """Trains or resumes in a run directory; returns the exit code."""
-  run = run_lib.Run(cfg, envs)
-  memory.check(footprint.estimate(run, envs, cfg))
-  checkpointer = checkpoints.Checkpointer(
-    run, path / run_folder.CHECKPOINTS, length.num_checkpoints
-  )
-  is_resumed = checkpointer.restore(_note)
-  export.recover(path / run_folder.POLICY)
-  if is_resumed and loop.is_finished(run, length):
-    print(f'{path} is finished: {_summary(run)}. Nothing to train.')
-    _leave(run, envs[-1], cfg, path)
-    return 0
-  provenance.write(
-    path / run_folder.CONFIG, cfg, length, command_line.imports()
-  )
-  if is_resumed:
-    _cut(run, length, path)
-  else:
-    checkpointer.save()  # Results are never without one; see run_folder.
-  verb = 'Resuming' if is_resumed else 'Training'
-  print(f'{verb} in {path}: {_summary(run)}', flush=True)
-  is_done = _play(run, cfg, length, envs, path, checkpointer.save, asked)
-  if not is_done:
-    asked.whole(_export)(run, envs[-1], cfg, path)
-    print(f'Stopped and saved in {path}; the same command resumes.')
-    return 128 + asked.number
-  print(f'Finished: {_summary(run)}')
-  _leave(run, envs[-1], cfg, path)
-  return 0
-
-
-def _cut(
-  run: run_lib.Run, length: config.RunLength, path: pathlib.Path
-) -> None:
-  """Drops what was logged after the state that a run resumes from."""
-  iteration = int(run.iteration)
-  loggers.CsvLogger.cut(
-    path / run_folder.METRICS, iteration, length.evaluation_interval
-  )
-  loggers.TensorBoardLogger.cut(
-    path / run_folder.EVENTS, int(run.env_steps), _note
-  )
-  history.cut(
-    path / run_folder.SNAPSHOTS, iteration, length.checkpoint_interval, _note
-  )
-
-
-def _play(
-  run: run_lib.Run,
-  cfg: config.Config,
-  length: config.RunLength,
-  envs: tuple[base.World, ...],
-  path: pathlib.Path,
-  save: Callable[[], None],
-  asked: signals.Asked,
-) -> bool:
-  """Trains a run and logs it; returns whether it is finished."""
-  with contextlib.ExitStack() as opened:
-    outputs: list[loggers.Logger] = []
-    for output in (
-      loggers.CsvLogger(path / run_folder.METRICS),
-      loggers.TensorBoardLogger(path / run_folder.EVENTS),
-      loggers.TerminalLogger(length.num_env_steps),
-    ):
-      outputs.append(output)
-      opened.callback(output.close)
-
-    def log(row: dict[str, float]) -> None:
-      for output in outputs:
-        output.write(row)
-      iteration = int(row['iteration'])
-      if history.is_due(iteration, length.checkpoint_interval):
-        snapshots = path / run_folder.SNAPSHOTS
-        history.record(snapshots, run.curriculum, iteration)
-
-    def save_all() -> None:
-      for output in outputs:
-        output.sync()
-      save()
-
-    def should_stop() -> bool:
-      asked.patience = 1  # There is something to save.
-      return asked.number != 0
-
-    return loop.train(
-      run,
-      programs_lib.Programs(run, envs, cfg),
-      cfg,
-      length,
-      log=asked.whole(log),
-      save=asked.whole(save_all),
-      should_stop=should_stop,
-      began=launch.BEGAN,
-    )
-
-
-def _export(
-  run: run_lib.Run, env: base.World, cfg: config.Config, path: pathlib.Path
-) -> None:
-  """Writes the policy, in place of an earlier one."""
-  directory = path / run_folder.POLICY
-  export.export(run.agent, env, cfg, directory, loop.progress(run))
-
-
-def _leave(
-  run: run_lib.Run, env: base.World, cfg: config.Config, path: pathlib.Path
-) -> None:
-  """Writes what a finished run leaves for others, and says where it is."""
-  _export(run, env, cfg, path)
-  history.record(
-    path / run_folder.SNAPSHOTS, run.curriculum, int(run.iteration)
-  )
-  for name in run_folder.PICTURES:
-    if (path / name).is_dir():
-      beside = files.set_aside(path / name, '.broken')
-      _note(f'{path / name} is a folder; it is now {beside.name}')
-  pictures = plot.plot([path], path / run_folder.CURVES)
-  print(f'  policy  {path / run_folder.POLICY}')
-  print(f'  curves  {", ".join(map(str, pictures))}')
-
-
-def _summary(run: run_lib.Run) -> str:
-  coverage = float(run.coverage[-1, -1])
-  seen = '' if coverage != coverage else f', coverage {coverage:.3f}'
-  return (
-    f'iteration {int(run.iteration)}, {int(run.env_steps):,} env steps, '
-    f'{float(run.wall_seconds):.0f} s{seen}'
-  )
-
-
 def main() -> int:
   """Trains as the flags say; returns the exit code."""
   cfg = make_config()
   length = make_length(cfg)
+  with replication.joined(lambda count: bounds.divides(cfg, count)) as group:
+    return _main(cfg, length, group)
+
+
+def _main(
+  cfg: config.Config, length: config.RunLength, group: replicas.Replicas
+) -> int:
+  """Trains as one of the replicas; returns the exit code."""
   try:
     envs = environments.load_all(cfg)
     agents.check(cfg, envs[-1].roles)
@@ -325,11 +185,13 @@ def main() -> int:
     raise command_line.UsageError(str(error)) from error
   path = run_dir(cfg)
   try:
+    if not group.is_chief:
+      return session.follow(cfg, length, envs, group)
     with (
-      run_folder.hold(path, cfg, _note, _RESTART.value) as path,
+      run_folder.hold(path, cfg, session.note, _RESTART.value) as path,
       signals.noted() as asked,
     ):
-      return _train(cfg, length, envs, path, asked)
+      return session.train(cfg, length, envs, path, asked, group)
   except checkpoints.UnusableError as error:
     raise command_line.UsageError(str(error)) from error
   except base.WorldError as error:

@@ -10,6 +10,7 @@ from absl.testing import absltest
 
 from vacl_tf.launch import command_line
 from vacl_tf.launch import main
+from vacl_tf.launch import session
 from vacl_tf.testing import commands
 from vacl_tf.testing import malformed
 
@@ -20,7 +21,7 @@ class MalformedTest(absltest.TestCase):
   def test_command_lines_are_taken_or_refused_in_one_line(self):
     path = pathlib.Path(self.create_tempdir().full_path) / 'run'
     codes = collections.Counter()
-    self.enter_context(mock.patch.object(main, '_train', return_value=0))
+    self.enter_context(mock.patch.object(session, 'train', return_value=0))
     for arguments in malformed.lines(_NUMBER):
       # In front, for what comes after a lonely -- is no flag.
       arguments = [f'--run_dir={path}', *arguments]

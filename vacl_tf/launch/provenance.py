@@ -28,6 +28,7 @@ def write(
   cfg: config.Config,
   length: config.RunLength,
   imports: Sequence[str] = (),
+  num_replicas: int = 1,
 ) -> None:
   """Writes what was run.
 
@@ -36,6 +37,7 @@ def write(
     cfg: all constants.
     length: when the run ends, is evaluated and saved.
     imports: modules with tasks, agents or curricula of the user's own.
+    num_replicas: processes that train it.
   """
   files.write_json(
     path,
@@ -43,6 +45,7 @@ def write(
       'config': overrides.leaves(cfg),
       'imports': list(imports),
       'run_length': dataclasses.asdict(length),
+      'num_replicas': num_replicas,
       'versions': _versions(),
       'hardware': _hardware(),
       'git_revision': _git_revision(),

@@ -10,9 +10,11 @@ others by TF_CONFIG or by Slurm.
 import contextlib
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -25,7 +27,7 @@ from vacl_tf.training import replicas
 
 NUM_REPLICAS = flags.DEFINE_string(
   'num_replicas',
-  'auto',
+  '1',
   'Processes of this machine that train the run together, each with a share '
   'of the worlds; auto: one for each CPU that this process may use.',
 )
@@ -35,6 +37,9 @@ _PARENT = 'VACL_TF_PARENT'  # Process that a follower is not to outlive.
 _POLL_SECONDS = 0.5
 _LOCAL_SECONDS = 120.0  # For processes of this machine to find each other.
 _REMOTE_SECONDS = 300.0
+_RESUMES = 'the same command resumes from the last checkpoint'
+_PATIENCE_SECONDS = 20.0  # With a replica that has lost another one.
+_MOST = 4096  # Processes.
 
 
 @contextlib.contextmanager
@@ -52,9 +57,20 @@ def joined(fits: Callable[[int], bool]) -> Iterator[replicas.Replicas]:
   Raises:
     UsageError: the number is not possible, or TF_CONFIG is not valid.
   """
+  try:
+    with _joined(fits) as group:
+      yield group
+  except replicas.LostError as error:
+    # Not by the usual way out: TensorFlow would wait there for the lost one.
+    _end(f'{error}; {_RESUMES}')
+
+
+@contextlib.contextmanager
+def _joined(fits: Callable[[int], bool]) -> Iterator[replicas.Replicas]:
   if _PARENT in os.environ:
     _end_with(int(os.environ[_PARENT]))
     yield _connected(_LOCAL_SECONDS)
+    threading.Event().wait()  # The chief may need a last answer; it ends us.
   elif _CLUSTER in os.environ:
     _check_cluster(os.environ[_CLUSTER], fits)
     yield _connected(_REMOTE_SECONDS)
@@ -65,21 +81,22 @@ def joined(fits: Callable[[int], bool]) -> Iterator[replicas.Replicas]:
       yield _connected(_LOCAL_SECONDS)
 
 
-def num_cpus() -> int:
-  """Returns how many CPUs this process may use."""
-  return len(_cpus())
-
-
-def _cpus() -> list[int]:
+def cpus() -> list[int]:
+  """Returns the CPUs that this process may use."""
   if hasattr(os, 'sched_getaffinity'):  # Not everywhere.
     return sorted(os.sched_getaffinity(0))
   return list(range(os.cpu_count() or 1))
 
 
+def automatic(fits: Callable[[int], bool]) -> int:
+  """Returns the most processes that have a CPU each."""
+  return max(count for count in range(1, len(cpus()) + 1) if fits(count))
+
+
 def _asked(fits: Callable[[int], bool]) -> int:
   text = NUM_REPLICAS.value
   if text == 'auto':
-    return max(count for count in range(1, num_cpus() + 1) if fits(count))
+    return automatic(fits)
   if not (text.isascii() and text.isdigit() and int(text)):
     raise command_line.UsageError(
       f'num_replicas={text} is not a number of processes; give auto, or 1 or '
@@ -99,9 +116,6 @@ def _check_fits(name: str, count: int, fits: Callable[[int], bool]) -> None:
       f'{name} does not divide the tasks of an iteration; the nearest that '
       f'does is {nearest}'
     )
-
-
-_MOST = 4096
 
 
 def _check_cluster(text: str, fits: Callable[[int], bool]) -> None:
@@ -141,7 +155,11 @@ def _connected(seconds: float) -> replicas.Replicas:
   timer.daemon = True
   timer.start()
   try:
-    return replicas.distributed(tf.distribute.MultiWorkerMirroredStrategy())
+    handler = signal.getsignal(signal.SIGTERM)
+    strategy = tf.distribute.MultiWorkerMirroredStrategy()
+    # TensorFlow has put one of its own in its place.
+    signal.signal(signal.SIGTERM, handler)
+    return replicas.distributed(strategy)
   finally:
     timer.cancel()
 
@@ -150,8 +168,7 @@ def _connected(seconds: float) -> replicas.Replicas:
 def _followers(count: int) -> Iterator[None]:
   """Starts the other processes on this machine; they end with this one."""
   workers = _free_addresses(count)
-  cpus = _cpus()
-  shares = [cpus[index::count] for index in range(count)]
+  shares = [cpus()[index::count] for index in range(count)]
 
   def environment(index: int) -> dict[str, str]:
     task = {'type': 'worker', 'index': index}
@@ -163,51 +180,76 @@ def _followers(count: int) -> Iterator[None]:
       'PYTHONPATH': os.pathsep.join(filter(None, sys.path)),
     }
 
-  command = [sys.executable, '-m', sys.modules['__main__'].__spec__.name]
+  command = [sys.executable, '-m', _module()]
   children = []
   with _environment({_CLUSTER: environment(0)[_CLUSTER]}):
     for index in range(1, count):
       with _pinned(shares[index]):
-        children.append(
-          subprocess.Popen(
-            [*command, *sys.argv[1:]],
-            env=environment(index),
-            stdout=subprocess.DEVNULL,
-          )
-        )
+        children.append(_Child([*command, *sys.argv[1:]], environment(index)))
     watch = _Watch(children)
     try:
       with _pinned(shares[0]):
         yield
+    except replicas.LostError as error:
+      time.sleep(_POLL_SECONDS)  # It may be known by then why.
+      raise replicas.LostError(watch.failure() or str(error)) from error
     finally:
       watch.close()
+
+
+class _Child(subprocess.Popen):
+  """A process whose errors are kept for who has started it."""
+
+  def __init__(self, command: list[str], environment: dict[str, str]) -> None:
+    self._errors = tempfile.TemporaryFile('w+')
+    super().__init__(
+      command,
+      env=environment,
+      stdout=subprocess.DEVNULL,
+      stderr=self._errors,
+    )
+
+  def last_words(self) -> str:
+    """Returns the last line that it wrote to standard error."""
+    self._errors.seek(0)
+    lines = self._errors.read().split('\n')
+    said = next(filter(None, reversed(lines)), '')
+    return f' ({said})' if said else ''
+
+
+def _module() -> str:
+  """Returns the module that was started as a command."""
+  spec = sys.modules['__main__'].__spec__
+  return spec.name if spec else 'vacl_tf.launch.main'
 
 
 class _Watch:
   """Ends this process when one of its children has failed."""
 
-  def __init__(self, children: Sequence[subprocess.Popen]) -> None:
+  def __init__(self, children: Sequence[_Child]) -> None:
     self._children = children
     self._is_over = threading.Event()
     threading.Thread(target=self._look, daemon=True).start()
 
   def _look(self) -> None:
+    # Who waits for the lost one may never be told by TensorFlow.
     while not self._is_over.wait(_POLL_SECONDS):
-      for index, child in enumerate(self._children, 1):
-        if child.poll():
+      if failure := self.failure():
+        if not self._is_over.wait(_PATIENCE_SECONDS):
           self._stop()
-          _end(
-            f'replica {index} ended with exit code {child.returncode}; the '
-            'same command resumes from the last checkpoint'
-          )
+          _end(f'{failure}; {_RESUMES}')
+
+  def failure(self) -> str | None:
+    """Returns which child failed, if any."""
+    for index, child in enumerate(self._children, 1):
+      if child.poll():
+        words = child.last_words()
+        return f'replica {index} ended with exit code {child.returncode}{words}'
+    return None
 
   def close(self) -> None:
-    """Waits for the children, and ends those that do not end."""
+    """Ends the children, who have nothing to save."""
     self._is_over.set()
-    deadline = time.monotonic() + 10.0
-    for child in self._children:
-      with contextlib.suppress(subprocess.TimeoutExpired):
-        child.wait(max(deadline - time.monotonic(), 0.0))
     self._stop()
 
   def _stop(self) -> None:
@@ -245,13 +287,13 @@ def _free_addresses(count: int) -> list[str]:
 
 
 @contextlib.contextmanager
-def _pinned(cpus: Sequence[int]) -> Iterator[None]:
+def _pinned(share: Sequence[int]) -> Iterator[None]:
   """Keeps this thread, and what it starts meanwhile, on some CPUs."""
-  if not hasattr(os, 'sched_setaffinity') or not cpus:
+  if not hasattr(os, 'sched_setaffinity') or not share:
     yield
     return
   before = os.sched_getaffinity(0)
-  os.sched_setaffinity(0, cpus)
+  os.sched_setaffinity(0, share)
   try:
     yield
   finally:

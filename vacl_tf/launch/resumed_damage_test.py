@@ -13,6 +13,7 @@ from absl.testing import parameterized
 
 from vacl_tf.launch import command_line
 from vacl_tf.launch import main
+from vacl_tf.launch import session
 from vacl_tf.testing import commands
 from vacl_tf.training import loop
 from vacl_tf.training import programs as programs_lib
@@ -107,7 +108,7 @@ class ResumedDamageTest(parameterized.TestCase):
     with (
       mock.patch.object(loop, 'train', _train),
       mock.patch.object(programs_lib, 'Programs'),
-      mock.patch.object(main, '_export'),
+      mock.patch.object(session, '_export'),
     ):
       return commands.run(
         lambda: command_line.run(main.main, main.define),

@@ -24,6 +24,7 @@ from vacl_tf.agents import base
 from vacl_tf.learning import adam
 from vacl_tf.learning import losses
 from vacl_tf.learning import microbatch
+from vacl_tf.learning import sums as sums_lib
 from vacl_tf.learning import value_normalizer
 
 _LOSS_METRICS = ('policy_loss', 'value_loss', 'entropy', 'kl', 'clip_fraction')
@@ -45,17 +46,6 @@ class Samples(NamedTuple):
   acting_value: tuple[tf.Tensor, ...]  # At roll-out, normalised.
   advantage: tuple[tf.Tensor, ...]  # Not normalised.
   returns: tuple[tf.Tensor, ...]
-
-
-class Sums(NamedTuple):
-  """Over the agent-samples of an iteration, [roles]."""
-
-  number: tf.Tensor
-  advantage: tf.Tensor
-  square_advantage: tf.Tensor
-  returns: tf.Tensor
-  square_returns: tf.Tensor
-  reward: tf.Tensor
 
 
 class Scale(NamedTuple):
@@ -131,8 +121,8 @@ class Learner(tf.Module):
     pairs = zip(trajectory.reward, trajectory.bonus, strict=True)
     learned = [reward + bonus for reward, bonus in pairs]
     return (
-      tf.stack([_total(x, size) for x in learned]),
-      tf.stack([_number(x, size) for x in learned]),
+      tf.stack([sums_lib.total(x, size) for x in learned]),
+      tf.stack([sums_lib.number(x, size) for x in learned]),
     )
 
   def prepare(
@@ -143,7 +133,7 @@ class Learner(tf.Module):
     observe: base.Observe,
     is_terminal: bool = False,
     mean_reward: tf.Tensor | None = None,
-  ) -> tuple[Samples, Sums]:
+  ) -> tuple[Samples, sums_lib.Sums]:
     """Returns samples with advantages and returns, and their sums.
 
     Args:
@@ -188,7 +178,7 @@ class Learner(tf.Module):
     value_memory: types.Memory,
     size: tf.Tensor,
     mean_reward: tf.Tensor | None,
-  ) -> tuple[Samples, Sums]:
+  ) -> tuple[Samples, sums_lib.Sums]:
     """Returns samples [T, B, ...] with advantages and returns; see `prepare`.
 
     Args:
@@ -207,7 +197,7 @@ class Learner(tf.Module):
       learned = reward + bonus
       if cfg.center_rewards:
         learned -= (
-          _total(learned, size) / _number(learned, size)
+          sums_lib.total(learned, size) / sums_lib.number(learned, size)
           if mean_reward is None
           else mean_reward[role]
         )
@@ -217,7 +207,9 @@ class Learner(tf.Module):
         )
       )
       returns.append(advantages[-1] + value[:-1])
-      sums.append(_sums(advantages[-1], returns[-1], reward, size))
+      sums.append(
+        sums_lib.of_rollout(advantages[-1], returns[-1], reward, size)
+      )
     samples = Samples(
       state=_before(trajectory.state),
       policy_memory=trajectory.memory,
@@ -228,7 +220,7 @@ class Learner(tf.Module):
       advantage=tuple(advantages),
       returns=tuple(returns),
     )
-    return samples, Sums(*map(tf.stack, zip(*sums, strict=True)))
+    return samples, sums_lib.Sums(*map(tf.stack, zip(*sums, strict=True)))
 
   def _segments(self, samples: Samples) -> Samples:
     """Returns samples [T / L * B, L, ...] of samples [T, B, ...]."""
@@ -251,7 +243,7 @@ class Learner(tf.Module):
       value_memory=tf.nest.map_structure(first, samples.value_memory),
     )
 
-  def combine(self, sums: Sums) -> tuple[Scale, types.Metrics]:
+  def combine(self, sums: sums_lib.Sums) -> tuple[Scale, types.Metrics]:
     """Updates the value normaliser.
 
     Args:
@@ -397,28 +389,3 @@ def order(
   rows = tf.range(num_steps * num_worlds)
   score = randomness.uniform(seed, [num_steps * num_worlds])
   return tf.argsort(tf.where(rows % num_worlds < size, score, 2.0))
-
-
-def _total(x: tf.Tensor, size: tf.Tensor) -> tf.Tensor:
-  """Returns the sum over the worlds below `size` of [T, B, n]."""
-  counts = tf.cast(tf.range(x.shape[1]) < size, tf.float32)[:, None]
-  return tf.reduce_sum(counts * x)
-
-
-def _number(x: tf.Tensor, size: tf.Tensor) -> tf.Tensor:
-  """Returns how many numbers of [T, B, n] are of worlds below `size`."""
-  return float(x.shape[0] * x.shape[2]) * tf.cast(size, tf.float32)
-
-
-def _sums(
-  advantage: tf.Tensor, returns: tf.Tensor, reward: tf.Tensor, size: tf.Tensor
-) -> Sums:
-  """Returns sums over the worlds below `size` of [T, B, n]."""
-  return Sums(
-    number=_number(advantage, size),
-    advantage=_total(advantage, size),
-    square_advantage=_total(advantage * advantage, size),
-    returns=_total(returns, size),
-    square_returns=_total(returns * returns, size),
-    reward=_total(reward, size),
-  )

@@ -16,6 +16,7 @@ from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.learning import microbatch
 from vacl_tf.learning import ppo
+from vacl_tf.learning import sums as sums_lib
 
 Compiled = Callable[[Callable], Callable]
 Sum = Callable[[Any], Any]  # Of a structure of tensors, over replicas.
@@ -69,7 +70,7 @@ class _Programs:
     most = self._learner.config.microbatch_vectors // num_vectors
     return microbatch.largest_divisor(rows, most)
 
-  def prepare(self, batch: RolloutBatch) -> tuple[ppo.Samples, ppo.Sums]:
+  def prepare(self, batch: RolloutBatch) -> tuple[ppo.Samples, sums_lib.Sums]:
     """Returns the samples to learn from, and their sums."""
     mean = None
     if self._learner.config.center_rewards and self._over_replicas is not None:
@@ -82,7 +83,7 @@ class _Programs:
 
   def _make_samples(
     self, batch: RolloutBatch, mean_reward: tf.Tensor | None
-  ) -> tuple[ppo.Samples, ppo.Sums]:
+  ) -> tuple[ppo.Samples, sums_lib.Sums]:
     world = self._world
     return self._learner.prepare(
       *batch, self._block, world.observe, world.is_terminal, mean_reward

@@ -213,14 +213,12 @@ def train(
   before = float(run.wall_seconds)
   is_done = must_stop = False
   while not (is_done or must_stop):
-    metrics = iterate(run, programs, cfg)
-    row = _checked(metrics, int(run.iteration))
+    row = _checked(iterate(run, programs, cfg), int(run.iteration))
     scores = dict.fromkeys(run.score_names, math.nan)
     is_due = int(run.iteration) % length.evaluation_interval == 0
     if is_due:
       scores = evaluate(run, programs)
-    # All replicas stop where any of them was asked to.
-    must_stop = programs.replicas.any(should_stop())
+    must_stop = programs.replicas.any(should_stop())  # All at once.
     is_done = is_finished(run, length)
     coverage = run.coverage.numpy()
     if is_done and not is_due:

@@ -19,6 +19,10 @@ Tree = Any  # A structure of tensors.
 Collective = Callable[[tf.Tensor], tf.Tensor]
 
 
+class LostError(Exception):
+  """Another replica can't be reached any more."""
+
+
 class Replicas:
   """This process alone.
 
@@ -70,9 +74,9 @@ class Group(Replicas):
     Args:
       count: how many there are.
       index: of this one.
-      add: returns the sum over all processes of a tensor [N].
-      concatenate: returns tensors [M, ...] of all processes, one below the
-        other in the order of their indices.
+      add: returns the sum over all processes of a float32 tensor [N].
+      concatenate: returns the float32 tensors [M, K] of all processes, one
+        below the other in the order of their indices.
     """
     self.count = count
     self.index = index
@@ -116,8 +120,8 @@ class Group(Replicas):
   def copy_from_chief(self, variables: Sequence[tf.Variable]) -> None:
     # As bytes: a copy of any type, exact to the bit.
     mine = [np.asarray(x).tobytes() for x in variables]
-    flat = np.frombuffer(b''.join(mine), np.uint8).astype(np.int32)
-    found = self._concatenate(tf.constant(flat)).numpy()
+    flat = np.frombuffer(b''.join(mine), np.uint8).astype(np.float32)
+    found = self._concatenate(tf.constant(flat[:, None])).numpy()
     chief = found[: flat.size].astype(np.uint8).tobytes()
     for variable, own in zip(variables, mine, strict=True):
       value, chief = chief[: len(own)], chief[len(own) :]
@@ -132,11 +136,21 @@ def distributed(strategy: tf.distribute.MultiWorkerMirroredStrategy) -> Group:
   the compiled programs. Variables are plain ones of each process.
   """
 
-  def collective(function: Collective) -> Collective:
+  def collective(function: Collective, rank: int) -> Collective:
     # Without the identity the strategy looks for a variable to reduce to.
-    return tf.function(
-      lambda x: strategy.run(lambda: function(tf.identity(x))), autograph=False
+    in_graph = tf.function(
+      lambda x: strategy.run(lambda: function(tf.identity(x))),
+      autograph=False,
+      input_signature=[tf.TensorSpec([None] * rank)],
     )
+
+    def run(x: tf.Tensor) -> tf.Tensor:
+      try:
+        return in_graph(x)
+      except tf.errors.OpError as error:
+        raise LostError('another replica can no longer be reached') from error
+
+    return run
 
   def add(x: tf.Tensor) -> tf.Tensor:
     context = tf.distribute.get_replica_context()
@@ -148,6 +162,6 @@ def distributed(strategy: tf.distribute.MultiWorkerMirroredStrategy) -> Group:
   return Group(
     strategy.num_replicas_in_sync,
     strategy.cluster_resolver.task_id or 0,
-    collective(add),
-    collective(concatenate),
+    collective(add, 1),
+    collective(concatenate, 2),
   )

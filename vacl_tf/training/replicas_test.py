@@ -7,6 +7,10 @@ import os
 import socket
 import subprocess
 import sys
+import threading
+from collections.abc import Callable
+from concurrent import futures
+from typing import TypeVar
 
 import numpy as np
 import tensorflow as tf
@@ -17,7 +21,6 @@ from vacl_tf import overrides
 from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.testing import fakes
-from vacl_tf.testing import threads
 from vacl_tf.training import loop
 from vacl_tf.training import programs as programs_lib
 from vacl_tf.training import replicas as replicas_lib
@@ -31,6 +34,40 @@ _CONFIG = config.Config(
   ),
   training=config.TrainingConfig(num_tasks=24, num_evaluation_tasks=10),
 )
+
+
+Result = TypeVar('Result')
+
+
+def _run(
+  count: int, function: Callable[[replicas_lib.Group], Result]
+) -> list[Result]:
+  """Returns what a function returns in each of `count` threads."""
+  barrier = threading.Barrier(count, timeout=60.0)
+  told: list[tf.Tensor | None] = [None] * count
+
+  def replica(index: int) -> Result:
+    def exchange(x: tf.Tensor) -> list[tf.Tensor]:
+      told[index] = x
+      barrier.wait()
+      found = list(told)
+      barrier.wait()  # Nobody tells anything new before all have read.
+      return found
+
+    group = replicas_lib.Group(
+      count,
+      index,
+      add=lambda x: tf.add_n(exchange(x)),
+      concatenate=lambda x: tf.concat(exchange(x), 0),
+    )
+    try:
+      return function(group)
+    except BaseException:
+      barrier.abort()
+      raise
+
+  with futures.ThreadPoolExecutor(count) as pool:
+    return list(pool.map(replica, range(count)))
 
 
 def _batch(size):
@@ -50,7 +87,7 @@ class ShareTest(parameterized.TestCase, tf.test.TestCase):
       played = np.arange(mine.phi.shape[0]) < int(mine.size)
       return group.gather((mine.phi, played))
 
-    for phi, played in threads.run(count, replica):
+    for phi, played in _run(count, replica):
       self.assertAllEqual(phi, batch.phi)
       self.assertAllEqual(played, np.arange(12) < size)
 
@@ -61,7 +98,7 @@ class ShareTest(parameterized.TestCase, tf.test.TestCase):
       mine = group.share(batch)
       return mine.phi[: int(mine.size)]
 
-    found = np.concatenate(threads.run(3, replica))
+    found = np.concatenate(_run(3, replica))
     self.assertAllEqual(np.sort(found, 0), np.sort(batch.phi[:6], 0))
 
   def test_sums_are_of_all_leaves(self):
@@ -71,7 +108,7 @@ class ShareTest(parameterized.TestCase, tf.test.TestCase):
       for _ in range(3)
     ]
     expected = tf.nest.map_structure(lambda *x: sum(x), *trees)
-    for found in threads.run(3, lambda group: group.sum(trees[group.index])):
+    for found in _run(3, lambda group: group.sum(trees[group.index])):
       tf.nest.assert_same_structure(found, expected)
       for x, y in zip(
         tf.nest.flatten(found), tf.nest.flatten(expected), strict=True
@@ -80,7 +117,7 @@ class ShareTest(parameterized.TestCase, tf.test.TestCase):
 
   @parameterized.parameters(None, 0, 1, 2)
   def test_what_is_so_somewhere_is_so_for_all(self, where):
-    found = threads.run(3, lambda group: group.any(group.index == where))
+    found = _run(3, lambda group: group.any(group.index == where))
     self.assertEqual(found, [where is not None] * 3)
 
   def test_variables_are_copied_to_the_bit(self):
@@ -98,7 +135,7 @@ class ShareTest(parameterized.TestCase, tf.test.TestCase):
       return [x.numpy().tobytes() for x in variables]
 
     expected = [x.tobytes() for x in chief]
-    self.assertEqual(threads.run(2, replica), [expected] * 2)
+    self.assertEqual(_run(2, replica), [expected] * 2)
 
 
 class TrainTest(parameterized.TestCase, tf.test.TestCase):
@@ -121,7 +158,7 @@ class TrainTest(parameterized.TestCase, tf.test.TestCase):
         int(run.env_steps),
       )
 
-    first, *others = threads.run(count, replica)
+    first, *others = _run(count, replica)
     for rows, scores, numbers, steps in others:
       self.assertEqual(rows, first[0])
       self.assertEqual(scores, first[1])

@@ -1,0 +1,164 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Two processes train one run: exactly resumed, stopped and killed together."""
+
+import csv
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+from unittest import mock
+
+from absl.testing import absltest
+from absl.testing import parameterized
+
+from vacl_tf.launch import command_line
+from vacl_tf.launch import main
+from vacl_tf.launch import replication
+from vacl_tf.testing import commands
+
+_SMALL = (
+  '--config.training.num_tasks=20',
+  '--config.training.num_evaluation_tasks=20',
+  '--config.environment.horizon=10',
+  '--config.ppo.num_minibatches=2',
+  '--config.curriculum.num_easy_tasks=20',
+  '--config.curriculum.capacity=30',
+  '--config.curriculum.num_children=10',
+  '--config.agent.hidden_size=8',
+  '--evaluation_interval=3',
+  '--checkpoint_interval=2',
+  '--num_replicas=2',
+)
+_STEPS_OF_ITERATION = 200
+_SECONDS = 240.0
+
+
+class FlagsTest(parameterized.TestCase):
+  @parameterized.parameters(
+    ('0', 'num_replicas=0 is not a number'),
+    ('-1', 'num_replicas=-1 is not a number'),
+    ('two', 'num_replicas=two is not a number'),
+    ('3', 'num_replicas=3 does not divide .* nearest that does is 2'),
+    ('30', 'num_replicas=30 does not divide .* nearest that does is 20'),
+    ('99999', 'num_replicas=99999 does not divide .* does is 20'),
+  )
+  def test_impossible_numbers_are_refused(self, number, message):
+    self._is_refused(message, *_SMALL, f'--num_replicas={number}')
+
+  @parameterized.parameters(
+    'x',
+    '[]',
+    '{"cluster": {}}',
+    '{"cluster": {"worker": ["here"]}, "task": {"type": "worker", "index": 0}}',
+    '{"cluster": {"worker": ["h:1"]}, "task": {"type": "worker", "index": 1}}',
+    '{"cluster": {"worker": ["h:1"]}, "task": {"type": "ps", "index": 0}}',
+  )
+  def test_a_cluster_that_is_none_is_refused(self, text):
+    with mock.patch.dict(os.environ, {'TF_CONFIG': text}):
+      self._is_refused('TF_CONFIG is not a cluster of workers', *_SMALL)
+
+  def test_a_cluster_must_divide_the_tasks(self):
+    cluster = {
+      'cluster': {'worker': [f'host{i}:1' for i in range(3)]},
+      'task': {'type': 'worker', 'index': 0},
+    }
+    with mock.patch.dict(os.environ, {'TF_CONFIG': json.dumps(cluster)}):
+      self._is_refused('TF_CONFIG with 3 workers does not divide', *_SMALL)
+
+  def test_auto_takes_no_more_than_there_are_cpus(self):
+    for most in (1, 2, 5):
+      found = replication.automatic(lambda count, most=most: count <= most)
+      self.assertEqual(found, min(most, len(replication.cpus())))
+
+  def _is_refused(self, message: str, *arguments: str) -> None:
+    run_dir = pathlib.Path(self.create_tempdir().full_path) / 'run'
+    ended = commands.run(
+      lambda: command_line.run(main.main, main.define),
+      *arguments,
+      f'--run_dir={run_dir}',
+    )
+    self.assertEqual(ended.code, 2, ended.err)
+    self.assertRegex(ended.err, message)
+    self.assertEqual(ended.err.count('\n'), 1)
+    self.assertFalse(run_dir.exists())
+
+
+class RunTest(absltest.TestCase):
+  """Processes take most of the time: they are started four times in all."""
+
+  def setUp(self):
+    super().setUp()
+    self.folder = pathlib.Path(self.create_tempdir().full_path)
+
+  def _start(self, name: str, iterations: int) -> subprocess.Popen:
+    num_steps = iterations * _STEPS_OF_ITERATION
+    return subprocess.Popen(
+      [
+        *(sys.executable, '-m', 'vacl_tf.launch.main', *_SMALL),
+        f'--num_env_steps={num_steps}',
+        f'--run_dir={self.folder / name}',
+      ],
+      stdout=subprocess.PIPE,
+      stderr=subprocess.PIPE,
+      text=True,
+    )
+
+  def _rows(self, name: str) -> list[dict[str, str]]:
+    with (self.folder / name / 'metrics.csv').open() as file:
+      rows = list(csv.DictReader(file))
+    return [{**row, 'wall_seconds': ''} for row in rows]
+
+  def _wait_for_rows(self, name: str, number: int) -> None:
+    path = self.folder / name / 'metrics.csv'
+    deadline = time.monotonic() + _SECONDS
+    while time.monotonic() < deadline:
+      if path.exists() and path.read_text().count('\n') > number:
+        return
+      time.sleep(0.2)
+    raise AssertionError(f'{path} has too few rows')
+
+  def _follower(self, process: subprocess.Popen) -> int:
+    children = pathlib.Path(f'/proc/{process.pid}/task/{process.pid}/children')
+    [pid] = map(int, children.read_text().split())
+    return pid
+
+  def _end(self, process: subprocess.Popen) -> tuple[int, str, str]:
+    out, err = process.communicate(timeout=_SECONDS)
+    return process.returncode, out, err
+
+  def test_killed_stopped_and_resumed_it_is_as_if_left_in_peace(self):
+    code, out, err = self._end(self._start('whole', 8))
+    self.assertEqual(code, 0, err)
+    self.assertIn('with 2 replicas', out)
+    config = json.loads((self.folder / 'whole' / 'config.json').read_text())
+    self.assertEqual(config['num_replicas'], 2)
+
+    process = self._start('other', 10**6)
+    self._wait_for_rows('other', 3)
+    os.kill(self._follower(process), signal.SIGKILL)
+    code, _, err = self._end(process)
+    self.assertEqual(code, 1, err)
+    self.assertRegex(err, 'replica 1 ended with exit code -9; the same command')
+    self.assertEqual(err.count('\n'), 1, err)
+
+    process = self._start('other', 10**6)
+    self._wait_for_rows('other', len(self._rows('other')) + 1)
+    os.kill(self._follower(process), signal.SIGTERM)
+    code, out, err = self._end(process)
+    self.assertEqual(code, 128 + signal.SIGTERM, err)
+    self.assertIn('the same command resumes', out)
+    done = len(self._rows('other'))
+
+    code, _, err = self._end(self._start('other', done + 2))
+    self.assertEqual(code, 0, err)
+    shared = min(8, done)
+    self.assertEqual(self._rows('other')[:shared], self._rows('whole')[:shared])
+    self.assertLen(self._rows('other'), done + 2)
+
+
+if __name__ == '__main__':
+  absltest.main()

@@ -1,0 +1,211 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""A run is trained or resumed in its folder."""
+
+import contextlib
+import pathlib
+import signal
+from collections.abc import Callable
+
+from vacl_tf import config
+from vacl_tf import launch
+from vacl_tf.environments import base
+from vacl_tf.launch import command_line
+from vacl_tf.launch import memory
+from vacl_tf.launch import plot
+from vacl_tf.launch import provenance
+from vacl_tf.launch import run_folder
+from vacl_tf.launch import signals
+from vacl_tf.training import checkpoints
+from vacl_tf.training import export
+from vacl_tf.training import files
+from vacl_tf.training import footprint
+from vacl_tf.training import history
+from vacl_tf.training import loggers
+from vacl_tf.training import loop
+from vacl_tf.training import programs as programs_lib
+from vacl_tf.training import replicas
+from vacl_tf.training import run as run_lib
+
+
+def note(text: str) -> None:
+  """Prints what a user may want to know of."""
+  print('note:', text)
+
+
+def train(
+  cfg: config.Config,
+  length: config.RunLength,
+  envs: tuple[base.World, ...],
+  path: pathlib.Path,
+  asked: signals.Asked,
+  group: replicas.Replicas,
+) -> int:
+  """Trains or resumes in a run directory; returns the exit code."""
+  run = run_lib.Run(cfg, envs)
+  memory.check(footprint.estimate(run, envs, cfg))
+  checkpointer = checkpoints.Checkpointer(
+    run, path / run_folder.CHECKPOINTS, length.num_checkpoints
+  )
+  is_resumed = checkpointer.restore(note)
+  group.copy_from_chief(run.variables)
+  export.recover(path / run_folder.POLICY)
+  if is_resumed and loop.is_finished(run, length):
+    print(f'{path} is finished: {_summary(run)}. Nothing to train.')
+    _leave(run, envs[-1], cfg, path)
+    return 0
+  provenance.write(
+    path / run_folder.CONFIG,
+    cfg,
+    length,
+    command_line.imports(),
+    group.count,
+  )
+  if is_resumed:
+    _cut(run, length, path)
+  else:
+    checkpointer.save()  # Results are never without one; see run_folder.
+  verb = 'Resuming' if is_resumed else 'Training'
+  by = '' if group.count == 1 else f' with {group.count} replicas'
+  print(f'{verb} in {path}{by}: {_summary(run)}', flush=True)
+  programs = programs_lib.Programs(run, envs, cfg, replicas=group)
+  is_done = _play(run, programs, cfg, length, path, checkpointer.save, asked)
+  if not is_done:
+    asked.whole(_export)(run, envs[-1], cfg, path)
+    print(f'Stopped and saved in {path}; the same command resumes.')
+    # Another replica may have been asked to.
+    return 128 + (asked.number or signal.SIGTERM)
+  print(f'Finished: {_summary(run)}')
+  _leave(run, envs[-1], cfg, path)
+  return 0
+
+
+def _cut(
+  run: run_lib.Run, length: config.RunLength, path: pathlib.Path
+) -> None:
+  """Drops what was logged after the state that a run resumes from."""
+  iteration = int(run.iteration)
+  loggers.CsvLogger.cut(
+    path / run_folder.METRICS, iteration, length.evaluation_interval
+  )
+  loggers.TensorBoardLogger.cut(
+    path / run_folder.EVENTS, int(run.env_steps), note
+  )
+  history.cut(
+    path / run_folder.SNAPSHOTS, iteration, length.checkpoint_interval, note
+  )
+
+
+def _play(
+  run: run_lib.Run,
+  programs: programs_lib.Programs,
+  cfg: config.Config,
+  length: config.RunLength,
+  path: pathlib.Path,
+  save: Callable[[], None],
+  asked: signals.Asked,
+) -> bool:
+  """Trains a run and logs it; returns whether it is finished."""
+  with contextlib.ExitStack() as opened:
+    outputs: list[loggers.Logger] = []
+    for output in (
+      loggers.CsvLogger(path / run_folder.METRICS),
+      loggers.TensorBoardLogger(path / run_folder.EVENTS),
+      loggers.TerminalLogger(length.num_env_steps),
+    ):
+      outputs.append(output)
+      opened.callback(output.close)
+
+    def log(row: dict[str, float]) -> None:
+      for output in outputs:
+        output.write(row)
+      iteration = int(row['iteration'])
+      if history.is_due(iteration, length.checkpoint_interval):
+        snapshots = path / run_folder.SNAPSHOTS
+        history.record(snapshots, run.curriculum, iteration)
+
+    def save_all() -> None:
+      for output in outputs:
+        output.sync()
+      save()
+
+    return loop.train(
+      run,
+      programs,
+      cfg,
+      length,
+      log=asked.whole(log),
+      save=asked.whole(save_all),
+      should_stop=_Stop(asked),
+      began=launch.BEGAN,
+    )
+
+
+class _Stop:
+  """Whether to save and stop, asked when there is something to save."""
+
+  def __init__(self, asked: signals.Asked) -> None:
+    self._asked = asked
+
+  def __call__(self) -> bool:
+    self._asked.patience = 1
+    return self._asked.number != 0
+
+
+def follow(
+  cfg: config.Config,
+  length: config.RunLength,
+  envs: tuple[base.World, ...],
+  group: replicas.Replicas,
+) -> int:
+  """Trains what the chief trains; writes nothing."""
+  run = run_lib.Run(cfg, envs, group.index)
+  group.copy_from_chief(run.variables)
+  if loop.is_finished(run, length):
+    return 0
+  with signals.noted() as asked:
+    loop.train(
+      run,
+      programs_lib.Programs(run, envs, cfg, replicas=group),
+      cfg,
+      length,
+      log=lambda row: None,
+      save=lambda: None,
+      should_stop=_Stop(asked),
+      began=launch.BEGAN,
+    )
+  return 0
+
+
+def _export(
+  run: run_lib.Run, env: base.World, cfg: config.Config, path: pathlib.Path
+) -> None:
+  """Writes the policy, in place of an earlier one."""
+  directory = path / run_folder.POLICY
+  export.export(run.agent, env, cfg, directory, loop.progress(run))
+
+
+def _leave(
+  run: run_lib.Run, env: base.World, cfg: config.Config, path: pathlib.Path
+) -> None:
+  """Writes what a finished run leaves for others, and says where it is."""
+  _export(run, env, cfg, path)
+  history.record(
+    path / run_folder.SNAPSHOTS, run.curriculum, int(run.iteration)
+  )
+  for name in run_folder.PICTURES:
+    if (path / name).is_dir():
+      beside = files.set_aside(path / name, '.broken')
+      note(f'{path / name} is a folder; it is now {beside.name}')
+  pictures = plot.plot([path], path / run_folder.CURVES)
+  print(f'  policy  {path / run_folder.POLICY}')
+  print(f'  curves  {", ".join(map(str, pictures))}')
+
+
+def _summary(run: run_lib.Run) -> str:
+  coverage = float(run.coverage[-1, -1])
+  seen = '' if coverage != coverage else f', coverage {coverage:.3f}'
+  return (
+    f'iteration {int(run.iteration)}, {int(run.env_steps):,} env steps, '
+    f'{float(run.wall_seconds):.0f} s{seen}'
+  )
