@@ -59,7 +59,9 @@ class _Programs:
       rows // learner.config.num_minibatches
     )
     self._over_replicas = over_replicas
-    self._reward_sums = compiled(self._sum_rewards)
+    self._reward_sums: Callable | None = None
+    if learner.config.center_rewards and over_replicas is not None:
+      self._reward_sums = compiled(self._sum_rewards)
     self._samples = compiled(self._make_samples)
     self.order = compiled(self._order)
     self.gradient = compiled(self._gradient)
@@ -73,7 +75,7 @@ class _Programs:
   def prepare(self, batch: RolloutBatch) -> tuple[ppo.Samples, sums_lib.Sums]:
     """Returns the samples to learn from, and their sums."""
     mean = None
-    if self._learner.config.center_rewards and self._over_replicas is not None:
+    if self._reward_sums is not None:
       total, number = self._over_replicas(self._reward_sums(batch))
       mean = total / number
     return self._samples(batch, mean)

@@ -17,6 +17,7 @@ from vacl_tf import config
 from vacl_tf.testing import fakes
 from vacl_tf.training import loop
 from vacl_tf.training import programs as programs_lib
+from vacl_tf.training import replicas
 from vacl_tf.training import run as run_lib
 
 _NUM_ITERATIONS = 30
@@ -93,7 +94,7 @@ class TrainTest(tf.test.TestCase):
   def _train(self, should_stop=lambda: False, **length) -> bool:
     return loop.train(
       self.run,
-      None,
+      mock.Mock(replicas=replicas.ALONE),
       _CONFIG,
       config.RunLength(**length),
       log=self.rows.append,
