@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two processes on one folder."""
 
+import csv
 import functools
 import pathlib
 import signal
@@ -53,11 +54,14 @@ def _readers(work: pathlib.Path) -> str:
   path = work / 'twins_read'
   first = runs.train(processes.KIND, path, work)
 
-  def is_saved() -> bool:
-    # Two of them: an evaluation of the target tasks was made by then.
-    return len(compare.checkpoint_numbers(path)) > 1
+  def is_evaluated() -> bool:
+    metrics = path / 'metrics.csv'
+    if not metrics.exists():
+      return False
+    with metrics.open(newline='') as file:
+      return any(row['coverage'] for row in csv.DictReader(file))
 
-  processes.wait_until(is_saved, first)
+  processes.wait_until(is_evaluated, first)
   flags = (f'--run_dir={path}', '--num_tasks=2')
   readers = [runs.Child(runs.command(_EVALUATE, *flags), work)]
   picture = work / 'twins.png'
