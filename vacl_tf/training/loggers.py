@@ -63,6 +63,8 @@ class CsvLogger:
     """
     try:
       names = list(reading.read_table(path))  # All of it is looked at.
+      if names and 'iteration' not in names:
+        raise ValueError('it has no column iteration')
       rows = list(csv.DictReader(reading.read_lines(path)))
       rows = [row for row in rows if int(row['iteration']) <= last_iteration]
     except FileNotFoundError:

@@ -89,7 +89,7 @@ class CsvLoggerTest(tf.test.TestCase, parameterized.TestCase):
     self.assertEqual(self._lines(), before)
 
   @parameterized.parameters(
-    b'\xff\xfe\n1,2\n', b'a,b\n1,2\n', b'iteration\nx\n'
+    b'\xff\xfe\n1,2\n', b'a,b\n1,2\n', b'iteration\nx\n', b'[1, 2]\n'
   )
   def test_cut_refuses_what_it_cannot_read(self, content):
     self.path.write_bytes(content)
