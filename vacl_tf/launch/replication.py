@@ -180,7 +180,7 @@ def _followers(count: int) -> Iterator[None]:
       'PYTHONPATH': os.pathsep.join(filter(None, sys.path)),
     }
 
-  command = [sys.executable, '-m', _module()]
+  command = [sys.executable, *_program()]
   children = []
   with _environment({_CLUSTER: environment(0)[_CLUSTER]}):
     for index in range(1, count):
@@ -217,10 +217,10 @@ class _Child(subprocess.Popen):
     return f' ({said})' if said else ''
 
 
-def _module() -> str:
-  """Returns the module that was started as a command."""
-  spec = sys.modules['__main__'].__spec__
-  return spec.name if spec else 'vacl_tf.launch.main'
+def _program() -> list[str]:
+  """Returns what was started, as arguments of Python."""
+  main = sys.modules['__main__']
+  return ['-m', main.__spec__.name] if main.__spec__ else [main.__file__]
 
 
 class _Watch:
