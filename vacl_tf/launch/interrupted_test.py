@@ -33,6 +33,7 @@ from vacl_tf.training import export
 from vacl_tf.training import loggers
 from vacl_tf.training import loop
 from vacl_tf.training import programs as programs_lib
+from vacl_tf.training import replicas
 
 _STEPS = 1400  # Of an iteration.
 _NUM_ITERATIONS = 5
@@ -162,6 +163,9 @@ def _left(path: pathlib.Path) -> dict[str, Any]:
   }
 
 
+_programs = mock.Mock(return_value=mock.Mock(replicas=replicas.ALONE))
+
+
 class _Case(absltest.TestCase):
   def setUp(self):
     super().setUp()
@@ -169,7 +173,7 @@ class _Case(absltest.TestCase):
     for module, name, fake in (
       (loop, 'iterate', _iterate),
       (loop, 'evaluate', _evaluate),
-      (programs_lib, 'Programs', mock.Mock()),
+      (programs_lib, 'Programs', _programs),
       (export, 'ExportedPolicy', _Policy),
       (session.plot, 'plot', lambda runs, output: [output]),
     ):

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 from unittest import mock
 
+from absl import logging
 from absl.testing import flagsaver
 
 
@@ -24,6 +25,7 @@ def run(command: Callable[[], None], *arguments: str) -> Ended:
 
   Absl's flags are as before afterwards.
   """
+  logging.set_verbosity(logging.WARNING)  # As in a shell; absltest shows more.
   out, err = io.StringIO(), io.StringIO()
   with (
     flagsaver.flagsaver(),

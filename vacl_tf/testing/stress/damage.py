@@ -21,6 +21,7 @@ from vacl_tf.testing.stress import runs
 from vacl_tf.testing.stress import workers
 from vacl_tf.training import loop
 from vacl_tf.training import programs as programs_lib
+from vacl_tf.training import replicas
 from vacl_tf.training import run as run_lib
 
 PART = 'damage'
@@ -80,6 +81,7 @@ def _evaluate(run: run_lib.Run, programs: Any) -> dict[str, float]:
 
 
 _columns: list[str] = []
+_programs = mock.Mock(return_value=mock.Mock(replicas=replicas.ALONE))
 
 
 def _train(case: Case, path: pathlib.Path) -> commands.Ended:
@@ -89,7 +91,7 @@ def _train(case: Case, path: pathlib.Path) -> commands.Ended:
   with (
     mock.patch.object(loop, 'iterate', _iterate),
     mock.patch.object(loop, 'evaluate', _evaluate),
-    mock.patch.object(programs_lib, 'Programs'),
+    mock.patch.object(programs_lib, 'Programs', _programs),
   ):
     return in_process.run(
       'main',
