@@ -6,5 +6,6 @@ import os
 import time
 
 BEGAN = time.monotonic()  # Wall time of a run counts from here.
-# Only errors: TensorFlow greets with lines that mean nothing to a user.
-os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '2')
+# TensorFlow greets with lines that mean nothing to a user, and tells of a lost
+# replica in many; what matters comes as an exception.
+os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')

@@ -96,6 +96,8 @@ class RunTest(absltest.TestCase):
 
   def _start(self, name: str, iterations: int) -> subprocess.Popen:
     num_steps = iterations * _STEPS_OF_ITERATION
+    shell = dict(os.environ)
+    shell.pop('TF_CPP_MIN_LOG_LEVEL', None)  # Tests see more of TensorFlow.
     return subprocess.Popen(
       [
         *(sys.executable, '-m', 'vacl_tf.launch.main', *_SMALL),
@@ -105,6 +107,7 @@ class RunTest(absltest.TestCase):
       stdout=subprocess.PIPE,
       stderr=subprocess.PIPE,
       text=True,
+      env=shell,
     )
 
   def _rows(self, name: str) -> list[dict[str, str]]:
