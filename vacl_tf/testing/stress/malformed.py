@@ -52,7 +52,7 @@ def _train(case: Case) -> commands.Ended:
     print(_ACCEPTED)
     return 0
 
-  with mock.patch.object(in_process.module('main'), '_train', begin):
+  with mock.patch.object(in_process.module('session'), 'train', begin):
     return in_process.run('main', *case.arguments)
 
 
