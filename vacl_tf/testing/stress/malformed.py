@@ -108,7 +108,7 @@ def _of_readers(run_dir: pathlib.Path) -> list[tuple[str, tuple[str, ...]]]:
   found += [(this, f'--num_agents={x}') for x in (*numbers, '4,,8', '4,4x')]
   found += [(this, f'--num_boxes={x}') for x in numbers]
   found += [(this, f'--seed={x}') for x in ('', 'x', '-1', '1.5', _DIGITS)]
-  found += [(this, f'--video={x}') for x in ('x', 'x.png', '.gif/', 'x/y.gif')]
+  found += [(this, f'--video={x}') for x in ('x', 'x.png', '.gif/')]
   found += [(this, f'--saved_model={x}') for x in ('', 'nowhere', str(run_dir))]
   found += [(), ('--run_dir=',), ('--run_dir=nowhere',), (this, 'more')]
   plots = [(), ('--run_dirs=',), ('--run_dirs=,',), ('--run_dirs=nowhere',)]
