@@ -138,7 +138,8 @@ class Checkpointer:
     numbers = sorted(map(_number, self._files(_INDEX)))
     old = set(numbers[: -self._max_to_keep])
     for path in sorted(self._files(_FILE), reverse=True):  # The index first.
-      if _number(path) in old:
+      # A folder of that name is not ours.
+      if _number(path) in old and not path.is_dir():
         path.unlink()
 
   def _clear(self, report: Callable[[str], None]) -> None:

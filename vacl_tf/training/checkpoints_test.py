@@ -128,6 +128,16 @@ class CheckpointerTest(tf.test.TestCase, parameterized.TestCase):
     self.assertTrue((self.directory / 'ckpt-3.index').exists())
     self.assertFalse((self.directory / 'ckpt-2.index').exists())
 
+  @parameterized.parameters('ckpt-1.index', 'ckpt-1.data-00000-of-00001')
+  def test_a_folder_in_place_of_an_old_one_stops_no_save(self, name):
+    self._save(1, 2)
+    path = self.directory / name
+    path.unlink()
+    (path / 'mine').mkdir(parents=True)
+    self._save(3, 4)
+    self.assertTrue((path / 'mine').is_dir())
+    self.assertEqual(self._open()[0].value, 4)
+
   def test_damage_in_the_middle_of_the_data_is_noticed(self):
     self._save(1, 2)
     data = next(self.directory.glob('ckpt-2.data*'))
