@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
+import numpy as np
 import rich.live
 import rich.table
 import tensorflow as tf
@@ -23,6 +24,10 @@ from vacl_tf.training import files
 
 Row = Mapping[str, float]
 
+# What curves are drawn over, and of: a run without these could not be plotted.
+_COUNTED = ('iteration', 'env_steps', 'wall_seconds')
+_NEEDED = (*_COUNTED, 'coverage')
+_MOST = 1e15  # Of what is counted, as for the curves.
 _EVENTS = 'tfevents'  # In the names of TensorBoard's files.
 _HEAD_BYTES, _TAIL_BYTES = 12, 4  # Around each event in such a file.
 
@@ -62,9 +67,10 @@ class CsvLogger:
       WriteError: it can't be written; it is as before.
     """
     try:
-      names = list(reading.read_table(path))  # All of it is looked at.
-      if names and 'iteration' not in names:
-        raise ValueError('it has no column iteration')
+      table = reading.read_table(path)  # All of it is looked at.
+      names = list(table)
+      if names:
+        _check(table)
       rows = list(csv.DictReader(reading.read_lines(path)))
       rows = [row for row in rows if int(row['iteration']) <= last_iteration]
     except FileNotFoundError:
@@ -89,6 +95,8 @@ class CsvLogger:
       if self._file is None:
         # Without a buffer, so that nothing is left to write when it is closed.
         self._file = self._path.open('ab', buffering=0)
+        if self._file.tell():
+          self._check_names(row)
       text = io.StringIO(newline='')
       writer = csv.writer(text)
       if not self._file.tell():
@@ -98,6 +106,14 @@ class CsvLogger:
       while left:
         left = left[self._file.write(left) :]
 
+  def _check_names(self, row: Row) -> None:
+    """Raises UnusableError if the file has other columns than a row."""
+    if list(reading.read_table(self._path)) != list(row):
+      raise checkpoints.UnusableError(
+        f'{self._path} has other columns than this run; move it away to go on '
+        'without the rows so far'
+      )
+
   def sync(self) -> None:
     if self._file is not None:
       with files.writing(self._path):
@@ -106,6 +122,16 @@ class CsvLogger:
   def close(self) -> None:
     if self._file is not None:
       self._file.close()
+
+
+def _check(table: Mapping[str, np.ndarray]) -> None:
+  """Raises ValueError if a table is not what a run writes."""
+  for name in _NEEDED:
+    if name not in table:
+      raise ValueError(f'it has no column {name}')
+  for name in _COUNTED:
+    if not ((table[name] >= 0) & (table[name] <= _MOST)).all():
+      raise ValueError(f'it has a {name} that is none')
 
 
 class TensorBoardLogger:

@@ -97,6 +97,26 @@ class CsvLoggerTest(tf.test.TestCase, parameterized.TestCase):
       loggers.CsvLogger.cut(self.path, 2, interval=2)
     self.assertEqual(self.path.read_bytes(), content)
 
+  @parameterized.parameters(
+    ('coverage,', 'covrage,', 'no column coverage'),
+    ('1,100,0.5,', '1,100,NaN,', 'a wall_seconds that is none'),
+    ('1,100,0.5,', '1,-100,0.5,', 'a env_steps that is none'),
+  )
+  def test_cut_refuses_what_cannot_be_drawn(self, old, new, reason):
+    self._write(_row(1), _row(2, 0.25))
+    content = self.path.read_text().replace(old, new, 1)
+    self.path.write_text(content)
+    with self.assertRaisesRegex(checkpoints.UnusableError, reason):
+      loggers.CsvLogger.cut(self.path, 2, interval=2)
+    self.assertEqual(self.path.read_text(), content)
+
+  def test_a_row_under_other_names_is_refused(self):
+    self._write(_row(1))
+    before = self.path.read_bytes()
+    with self.assertRaisesRegex(checkpoints.UnusableError, 'move it away'):
+      self._write(_row(2) | {'entropy': 0.5})
+    self.assertEqual(self.path.read_bytes(), before)
+
   def test_an_empty_file_gets_its_header(self):
     self.path.touch()
     loggers.CsvLogger.cut(self.path, 2, interval=2)
