@@ -189,12 +189,13 @@ def lost_rows(lines: list[bytes], path: pathlib.Path) -> int:
   """Returns how many lines of a metrics.csv are in none of its successors."""
   kept = set()
   for file in path.glob('metrics.csv*'):
-    if file.is_file():
+    if file.is_file() and file.stat().st_size < _SAMPLE:
       kept |= {line.strip() for line in file.read_bytes().splitlines()}
   return sum(line.strip() not in kept for line in lines)
 
 
-def _megabytes() -> float:
+def megabytes() -> float:
+  """Returns the most memory that this process has had."""
   return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
@@ -212,8 +213,9 @@ def try_case(case: Case) -> str:
     }
   metrics, lines = path / 'metrics.csv', []
   if metrics.is_file() and metrics.stat().st_size < _SAMPLE:
-    lines = metrics.read_bytes().splitlines()
-  peak = _megabytes()
+    content = metrics.read_bytes()
+    lines = content[: content.rfind(b'\n') + 1].splitlines()  # Whole ones.
+  peak = megabytes()
   ended = COMMANDS[case.command](case, path)
   found = [checks.complaint(ended, (0, 1, 2))]
   has_trained = _TRAINED in ended.out
@@ -226,8 +228,8 @@ def try_case(case: Case) -> str:
   number = lost_rows(lines, path)
   if number > (_KIND.every if is_set_back else 0):
     found.append(f'{number} of {len(lines)} rows are gone')
-  if _megabytes() - peak > _MOST_MEGABYTES:
-    found.append(f'takes {_megabytes() - peak:.0f} MB')
+  if megabytes() - peak > _MOST_MEGABYTES:
+    found.append(f'takes {megabytes() - peak:.0f} MB')
   harm.remove(path)
   return '; '.join(filter(None, found))
 

@@ -107,6 +107,13 @@ class LostTest(HarmTest):
     (path / 'metrics.csv.broken1').write_text(_ROWS.partition('\n')[0] + '\n')
     self.assertEqual(damage.lost_rows(lines, path), 2)
 
+  def test_a_huge_file_is_not_read(self):
+    path = self._copy()
+    harm.do('huge', path / 'metrics.csv')
+    before = damage.megabytes()
+    self.assertEqual(damage.lost_rows([], path), 0)
+    self.assertLess(damage.megabytes(), before + 500.0)
+
 
 if __name__ == '__main__':
   absltest.main()
