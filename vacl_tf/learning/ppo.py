@@ -15,6 +15,7 @@ minibatch adds its sums to those of the others, and then one step is made.
 import math
 from typing import NamedTuple
 
+import numpy as np
 import tensorflow as tf
 
 from vacl_tf import config
@@ -106,8 +107,9 @@ class Learner(tf.Module):
     cfg = self.config
     decay = max(env_steps / (cfg.decay_start_steps or math.inf), 1.0)
     decay **= cfg.decay_power
-    self.learning_rate.assign(cfg.learning_rate / decay)
-    self.entropy_cost.assign(cfg.entropy_cost / decay)
+    # TensorFlow keeps a tensor of each number of Python's, for ever.
+    self.learning_rate.assign(np.float32(cfg.learning_rate / decay))
+    self.entropy_cost.assign(np.float32(cfg.entropy_cost / decay))
 
   def sum_rewards(
     self, trajectory: types.Trajectory, size: tf.Tensor

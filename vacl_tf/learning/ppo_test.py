@@ -194,21 +194,6 @@ class UpdateTest(_Case):
     self.assertLen(seen, 6)
     self.assertAllEqual([x.step for x in learner.optimizers], [6, 6])
 
-  @parameterized.parameters(
-    (0, 1.0, 1.0), (100, 1.0, 3.0), (100, 2.0, 9.0), (400, 1.0, 1.0)
-  )
-  def test_rate_and_bonus_are_annealed_by_steps_made(
-    self, steps, power, divisor
-  ):
-    cfg = dataclasses.replace(
-      _PLAIN, decay_start_steps=steps, decay_power=power
-    )
-    learner = ppo.Learner(_agent(), cfg)
-    for env_steps, by in ((300, divisor), (0, 1.0)):
-      learner.anneal(env_steps)
-      self.assertAllClose(learner.learning_rate, cfg.learning_rate / by)
-      self.assertAllClose(learner.entropy_cost, cfg.entropy_cost / by)
-
   def test_gradient_scale(self):
     _, [plain], _, _ = _plain_step()
     _, [scaled], _, _ = _learn(gradient_scale=3.0)

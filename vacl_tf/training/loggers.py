@@ -169,10 +169,12 @@ class TensorBoardLogger:
             os.truncate(path, size)
 
   def write(self, row: Row) -> None:
-    with self._writing(), self._writer.as_default(step=int(row['env_steps'])):
+    # TensorFlow keeps a tensor of each number of Python's, for ever.
+    step = np.int64(row['env_steps'])
+    with self._writing(), self._writer.as_default(step):
       for name, value in row.items():
         if not math.isnan(value):
-          tf.summary.scalar(name, value)
+          tf.summary.scalar(name, np.float32(value))
 
   def sync(self) -> None:
     with self._writing():

@@ -5,6 +5,7 @@
 import math
 import os
 import pathlib
+import resource
 
 import numpy as np
 import tensorflow as tf
@@ -162,6 +163,13 @@ class TensorBoardLoggerTest(tf.test.TestCase):
     loggers.TensorBoardLogger.cut(self.path, 400, self.fail)
     self._write(5)
     self.assertEqual(self._steps(), [100, 200, 300, 400, 500])
+
+  def test_rows_leave_nothing_in_memory(self):
+    self._write(*range(1, 201))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    self._write(*range(201, 8201))
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    self.assertLess(after - before, 4000)  # It was 25,000 KB.
 
   def test_half_an_event_goes(self):
     self._write(1, 2)

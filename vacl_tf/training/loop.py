@@ -224,7 +224,7 @@ def train(
     if is_done and not is_due:
       scores = evaluate(run, programs)
     seconds = before + time.monotonic() - began
-    run.wall_seconds.assign(seconds)
+    run.wall_seconds.assign(np.array(seconds))  # A float would never be freed.
     log({**progress(run), 'wall_seconds': seconds, **scores, **row})
     is_due = int(run.iteration) % length.checkpoint_interval == 0
     if is_due or is_done or must_stop:
