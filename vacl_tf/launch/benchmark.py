@@ -7,7 +7,11 @@ machine the best one is the least disturbed.
 """
 
 import json
+import pathlib
 import resource
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -21,6 +25,7 @@ from vacl_tf import entity_counts
 from vacl_tf import overrides
 from vacl_tf import presets
 from vacl_tf.launch import command_line
+from vacl_tf.launch import run_folder
 
 with command_line.quiet_imports():
   import tensorflow as tf
@@ -44,6 +49,12 @@ _COUNTS = flags.DEFINE_string(
 )
 _REPEATS = flags.DEFINE_integer(
   'repeats', 5, 'Timed calls.', lower_bound=1, upper_bound=1000
+)
+_STARTS = flags.DEFINE_bool(
+  'starts',
+  False,
+  'Also measure the time from the command until the first iteration is done '
+  'and evaluated, with nothing compiled before (cold) and again (warm).',
 )
 
 _SOLVED_SHARE = 0.3  # Of a batch, to keep the timed curriculum at work.
@@ -199,6 +210,7 @@ def measure(
   compiling = sum(first.values()) - sum(best.values())
   traces = [number for number in programs.num_traces() if number]
   num_samples = env_steps * cfg.environment.num_agents * cfg.ppo.num_epochs
+  starts = _starts(cfg) if _STARTS.value else {}
   return {
     **_env_alone(env, 4 * repeats),
     'rollout_steps_per_second': round(env_steps / best['collect']),
@@ -208,11 +220,37 @@ def measure(
     'curriculum_share': round(both / iteration, 4),
     'compile_seconds': round(compiling, 1),
     'set_up_seconds': round(set_up, 1),
+    **starts,
     'retraces': sum(traces) - len(traces),
     'peak_memory_mb': round(
       resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     ),
   }
+
+
+def _starts(cfg: config.Config) -> dict[str, float]:
+  """Returns the seconds until the first iteration is done, cold and warm."""
+  world = cfg.environment
+  steps = cfg.training.num_tasks * world.horizon * cfg.training.num_rollouts
+  flags_of_counts = [
+    f'--{name}={count}'
+    for name, count in zip(world.count_fields, world.counts, strict=True)
+  ]
+  found = {}
+  with tempfile.TemporaryDirectory() as folder:
+    for name in ('cold', 'warm'):
+      command = [
+        *(sys.executable, '-m', 'vacl_tf.launch.main'),
+        *(f'--import={x}' for x in command_line.imports()),
+        *(f'--env={world.name}', '--entity_counts=', *flags_of_counts),
+        *(f'--num_env_steps={steps}', f'--xla_cache={folder}/xla'),
+        f'--run_dir={folder}/{name}',
+      ]
+      began = time.time()
+      subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+      path = pathlib.Path(folder, name, run_folder.METRICS)
+      found[f'{name}_start_seconds'] = round(path.stat().st_mtime - began, 1)
+  return found
 
 
 def _timed_parts(

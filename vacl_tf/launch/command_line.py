@@ -46,6 +46,9 @@ _DEFINE = {
 }
 
 
+_is_own_process = False
+
+
 class UsageError(Exception):
   """The user can fix it; the message is one line and says how."""
 
@@ -57,9 +60,16 @@ def start(
   is_printer: bool = False,
 ) -> None:
   """Runs a command as a process of its own; see `run`."""
+  global _is_own_process
+  _is_own_process = True
   outputs.guard()
   signals.listen()
   run(main, define, is_printer=is_printer)
+
+
+def is_own_process() -> bool:
+  """Returns whether this process does nothing but one command."""
+  return _is_own_process
 
 
 def run(

@@ -26,12 +26,11 @@ from vacl_tf.launch import signals
 with command_line.quiet_imports():
   import tensorflow as tf
 
-  tf.config.list_physical_devices('GPU')  # Looking for one complains too.
-
 from vacl_tf import environments
 from vacl_tf.environments import base
 from vacl_tf.launch import replication
 from vacl_tf.launch import session
+from vacl_tf.launch import xla_cache
 from vacl_tf.training import checkpoints
 from vacl_tf.training import files
 from vacl_tf.training import loop
@@ -170,6 +169,9 @@ def main() -> int:
   """Trains as the flags say; returns the exit code."""
   cfg = make_config()
   length = make_length(cfg)
+  xla_cache.use(session.note)
+  with command_line.quiet_imports():
+    tf.config.list_physical_devices('GPU')  # Looking for one complains too.
   with replication.joined(lambda count: bounds.divides(cfg, count)) as group:
     return _main(cfg, length, group)
 

@@ -64,17 +64,22 @@ def _versions() -> dict[str, str]:
 
 
 def _hardware() -> dict[str, Any]:
-  processor = platform.processor()
+  return {
+    'processor': processor(),
+    'cores': os.cpu_count(),
+    'gpus': [device.name for device in tf.config.list_physical_devices('GPU')],
+  }
+
+
+def processor() -> str:
+  """Returns the model of the CPU, as far as the system tells."""
   info = pathlib.Path('/proc/cpuinfo')
   if info.exists():
     lines = info.read_text().splitlines()
     names = [x.split(':', 1)[1] for x in lines if x.startswith('model name')]
-    processor = names[0].strip() if names else processor
-  return {
-    'processor': processor,
-    'cores': os.cpu_count(),
-    'gpus': [device.name for device in tf.config.list_physical_devices('GPU')],
-  }
+    if names:
+      return names[0].strip()
+  return platform.processor()
 
 
 def _git_revision() -> str:

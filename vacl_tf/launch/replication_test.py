@@ -96,7 +96,7 @@ class RunTest(absltest.TestCase):
 
   def _start(self, name: str, iterations: int) -> subprocess.Popen:
     num_steps = iterations * _STEPS_OF_ITERATION
-    shell = dict(os.environ)
+    shell = dict(commands.environment())
     shell.pop('TF_CPP_MIN_LOG_LEVEL', None)  # Tests see more of TensorFlow.
     return subprocess.Popen(
       [

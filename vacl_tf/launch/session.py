@@ -16,6 +16,7 @@ from vacl_tf.launch import plot
 from vacl_tf.launch import provenance
 from vacl_tf.launch import run_folder
 from vacl_tf.launch import signals
+from vacl_tf.launch import xla_cache
 from vacl_tf.training import checkpoints
 from vacl_tf.training import export
 from vacl_tf.training import files
@@ -123,6 +124,7 @@ def _play(
       if history.is_due(iteration, length.checkpoint_interval):
         snapshots = path / run_folder.SNAPSHOTS
         history.record(snapshots, run.curriculum, iteration)
+      xla_cache.keep()
 
     def save_all() -> None:
       for output in outputs:

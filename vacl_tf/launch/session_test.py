@@ -44,6 +44,7 @@ def _start(*arguments: str) -> subprocess.Popen:
     stdout=subprocess.PIPE,
     stderr=subprocess.PIPE,
     text=True,
+    env=commands.environment(),
   )
 
 

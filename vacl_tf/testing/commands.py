@@ -1,9 +1,14 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Commands run inside of a test's own process."""
+"""Commands run inside of a test's own process, or in others."""
 
+import atexit
 import contextlib
+import functools
 import io
+import os
+import shutil
+import tempfile
 from collections.abc import Callable
 from typing import NamedTuple
 from unittest import mock
@@ -38,3 +43,14 @@ def run(command: Callable[[], None], *arguments: str) -> Ended:
     except SystemExit as end:
       return Ended(end.code, out.getvalue(), err.getvalue())
   raise AssertionError('the command did not exit')
+
+
+@functools.cache
+def environment() -> dict[str, str]:
+  """Returns the environment of other processes.
+
+  What one of them compiles the next one has, and nothing is left behind.
+  """
+  folder = tempfile.mkdtemp()
+  atexit.register(shutil.rmtree, folder, ignore_errors=True)
+  return {**os.environ, 'XDG_CACHE_HOME': folder}

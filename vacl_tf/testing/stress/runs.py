@@ -66,16 +66,11 @@ KINDS = (PARTICLE, RAMP_USE)
 
 def environment(work: pathlib.Path) -> dict[str, str]:
   """Returns the environment of a child; programs are compiled once for all."""
-  cache = work / 'compiled'
-  cache.mkdir(parents=True, exist_ok=True)
-  flags = (
-    f'--tf_xla_persistent_cache_directory={cache}',
-    '--tf_xla_persistent_cache_device_types=CPU',
-  )
   return {
     **os.environ,
     'TF_CPP_MIN_LOG_LEVEL': '3',
-    'TF_XLA_FLAGS': ' '.join(flags),
+    'TF_XLA_FLAGS': '',
+    'XDG_CACHE_HOME': str(work),
   }
 
 

@@ -1,0 +1,197 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that XLA has compiled, kept for the next process.
+
+Compiling takes most of the time until a run learns. TensorFlow can keep what it
+compiles in a folder, but ends the process if an entry there is damaged. So it
+is given a folder of its own for each process, with links to those kept entries
+whose content has the digest that is part of their name.
+
+Whoever can write to the folder can run code as the user who trains, so it has
+to be one that nobody else can write to.
+"""
+
+import atexit
+import contextlib
+import hashlib
+import os
+import pathlib
+import platform
+import shutil
+import stat
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+
+import tensorflow as tf
+from absl import flags
+
+from vacl_tf.launch import command_line
+from vacl_tf.launch import provenance
+
+FOLDER = flags.DEFINE_string(
+  'xla_cache',
+  None,
+  'Folder of compiled programs, so that the next start is quicker; empty: '
+  'none. Default: vacl_tf/xla in $XDG_CACHE_HOME, or else in ~/.cache.',
+)
+
+_FLAGS = 'TF_XLA_FLAGS'
+_DIRECTORY = '--tf_xla_persistent_cache_directory='
+_DEVICES = '--tf_xla_persistent_cache_device_types=CPU'
+_ENTRY = '.pb'  # Ends the names of TensorFlow's entries.
+_OWN = 'open-'  # Begins the names of the processes' own folders.
+_MOST_BYTES = 1 << 30  # Of all entries; the oldest go first.
+_LEAST_FREE = 1 << 28  # On the disk: TensorFlow fails if it can't write.
+_MOST_SECONDS = 2 * 86400.0  # Until the folder of a killed process goes.
+
+
+class _Cache:
+  """What this process compiles.
+
+  Attributes:
+    own: folder that TensorFlow reads and writes in this process.
+    shelf: folder where entries are kept.
+    known: names of the entries that were there, or are kept, already.
+  """
+
+  def __init__(self, own: pathlib.Path, shelf: pathlib.Path) -> None:
+    self.own = own
+    self.shelf = shelf
+    self.known = set(_names(own))
+
+
+_cache: _Cache | None = None  # TensorFlow knows one folder for each process.
+
+
+def use(note: Callable[[str], None]) -> None:
+  """Lets TensorFlow use what was compiled before.
+
+  To be called before anything is compiled. A folder that can't be used is said
+  once, and the process goes on without.
+
+  Args:
+    note: takes a line for the user.
+  """
+  global _cache
+  given = FOLDER.value
+  if not command_line.is_own_process() or given == '':
+    return
+  if _DIRECTORY in _flags():
+    return  # A replica shares the folder of the one that has started it.
+  root = command_line.folder(given) if given else _default()
+  try:
+    own, shelf = _prepared(root)
+  except OSError as error:
+    reason = error.strerror or str(error)
+    note(f'programs are compiled anew: {root} cannot be used ({reason})')
+    return
+  os.environ[_FLAGS] = f'{_flags()} {_DIRECTORY}{own} {_DEVICES}'.strip()
+  atexit.register(shutil.rmtree, own, ignore_errors=True)
+  _cache = _Cache(own, shelf)
+
+
+def keep() -> None:
+  """Keeps what was compiled since the last call; never fails."""
+  if _cache is None:
+    return
+  new = set(_names(_cache.own)) - _cache.known
+  _cache.known |= new
+  with contextlib.suppress(OSError):
+    for name in new:
+      path = _cache.own / name
+      with contextlib.suppress(FileExistsError):
+        os.link(path, _cache.shelf / f'{name}.{_digest(path)}')
+    if new:
+      _bound(_cache.shelf.parent)
+
+
+def _flags() -> str:
+  return os.environ.get(_FLAGS, '')
+
+
+def _default() -> pathlib.Path:
+  home = os.environ.get('XDG_CACHE_HOME') or os.path.expanduser('~/.cache')
+  return pathlib.Path(home, 'vacl_tf', 'xla')
+
+
+def _prepared(root: pathlib.Path) -> tuple[pathlib.Path, pathlib.Path]:
+  """Returns a folder for this process, with all that is kept, and the shelf.
+
+  Raises:
+    OSError: the folder can't be used, and why.
+  """
+  root = root.absolute()
+  shelf = root / _key()
+  root.parent.mkdir(parents=True, exist_ok=True)
+  for path in (root, shelf):
+    path.mkdir(mode=0o700, exist_ok=True)
+    about = path.stat()
+    others = stat.S_IWGRP | stat.S_IWOTH
+    if about.st_uid != os.getuid() or about.st_mode & others:
+      raise OSError(f'others could write to it; chmod 700 {path}')
+  if shutil.disk_usage(root).free < _LEAST_FREE:
+    raise OSError(f'less than {_LEAST_FREE >> 20} MB are free')
+  if any(x.isspace() for x in str(root)):
+    raise OSError('its name has a blank')
+  _remove_old(root)
+  own = pathlib.Path(tempfile.mkdtemp(prefix=_OWN, dir=root))
+  for path in _entries(shelf):
+    name, _, digest = path.name.rpartition('.')
+    with contextlib.suppress(FileNotFoundError):  # Another process is at it.
+      if digest == _digest(path):
+        os.utime(path)
+        os.link(path, own / name)
+      else:
+        path.unlink()
+  return own, shelf
+
+
+def _key() -> str:
+  """Returns what has to be the same for compiled programs to be used."""
+  parts = (
+    tf.version.VERSION,
+    platform.machine(),
+    provenance.processor(),
+    os.environ.get('XLA_FLAGS', ''),
+    _flags(),
+  )
+  return hashlib.sha256('\n'.join(parts).encode()).hexdigest()[:16]
+
+
+def _digest(path: pathlib.Path) -> str:
+  with path.open('rb') as file:
+    return hashlib.file_digest(file, 'sha256').hexdigest()
+
+
+def _names(own: pathlib.Path) -> Iterator[str]:
+  """Yields the names of TensorFlow's entries that are whole."""
+  with contextlib.suppress(OSError), os.scandir(own) as found:
+    yield from (x.name for x in found if x.name.endswith(_ENTRY))
+
+
+def _entries(folder: pathlib.Path) -> Iterator[pathlib.Path]:
+  """Yields the entries that are kept in a folder."""
+  for path in folder.iterdir():
+    if f'{_ENTRY}.' in path.name and path.is_file() and not path.is_symlink():
+      yield path
+
+
+def _remove_old(root: pathlib.Path) -> None:
+  """Removes the folders of processes that had no time to."""
+  for path in root.glob(f'{_OWN}*'):
+    with contextlib.suppress(FileNotFoundError):
+      if time.time() - path.stat().st_mtime > _MOST_SECONDS:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _bound(root: pathlib.Path) -> None:
+  """Removes the entries that were not used for longest, if there are many."""
+  shelves = [x for x in root.iterdir() if not x.name.startswith(_OWN)]
+  found = [(x.stat(), x) for shelf in shelves for x in _entries(shelf)]
+  total = sum(about.st_size for about, _ in found)
+  for about, path in sorted(found, key=lambda x: x[0].st_mtime):
+    if total <= _MOST_BYTES:
+      break
+    path.unlink(missing_ok=True)
+    total -= about.st_size
