@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Variational Automatic Curriculum Learning in TensorFlow 2."""
 
+import importlib
 import sys
+from typing import Any
 
 # While one of the commands starts, `python -m vacl_tf.launch.main`: it may be
 # asked to end at any moment, and find its outputs closed.
@@ -23,3 +25,18 @@ __version__ = '0.1.0'
 register_agent = catalog.register_agent
 register_curriculum = catalog.register_curriculum
 register_task = catalog.register_task
+
+
+# Imported with TensorFlow when it is first asked for. Under Bazel a program
+# that uses it depends on //vacl_tf/launch:library.
+_LIBRARY = ('evaluate', 'load_policy', 'make_config', 'train')
+
+
+def __getattr__(name: str) -> Any:
+  if name in _LIBRARY:
+    return getattr(importlib.import_module('.launch.library', __name__), name)
+  raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+
+
+def __dir__() -> list[str]:
+  return sorted([*globals(), *_LIBRARY])

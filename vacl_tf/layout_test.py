@@ -22,6 +22,7 @@ _EVERYONE = (
   'catalog',
   'config',
   'entity_counts',
+  'machine',
   'overrides',
   'randomness',
   'reading',
@@ -97,6 +98,7 @@ _TESTS_MAY_IMPORT = {
 # By module: all that it may import, but for the standard library.
 _MAY_ONLY_IMPORT = {
   'config': (),
+  'machine': (),
   'overrides': ('vacl_tf.config',),
   'registry': ('vacl_tf.overrides',),
   'statistics': ('numpy',),

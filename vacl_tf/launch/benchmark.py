@@ -40,21 +40,32 @@ from vacl_tf.learning import update
 from vacl_tf.training import programs as programs_lib
 from vacl_tf.training import run as run_lib
 
-_ENV = flags.DEFINE_string('env', None, 'Task.')
-_COUNTS = flags.DEFINE_string(
+_ENV = command_line.Flag(flags.DEFINE_string, 'env', None, 'Task.')
+_COUNTS = command_line.Flag(
+  flags.DEFINE_string,
   'counts',
   None,
   'Numbers of entities to measure, like 4,8 or 2x2,4x2; default: those with '
   "published results, or else the task's own.",
 )
-_REPEATS = flags.DEFINE_integer(
-  'repeats', 5, 'Timed calls.', lower_bound=1, upper_bound=1000
+_REPEATS = command_line.Flag(
+  flags.DEFINE_integer,
+  'repeats',
+  5,
+  'Timed calls.',
+  lower_bound=1,
+  upper_bound=1000,
 )
-_STARTS = flags.DEFINE_bool(
+_STARTS = command_line.Flag(
+  flags.DEFINE_bool,
   'starts',
   False,
   'Also measure the time from the command until the first iteration is done '
   'and evaluated, with nothing compiled before (cold) and again (warm).',
+)
+
+_define = command_line.defines(
+  *(_ENV, _COUNTS, _REPEATS, _STARTS, command_line.JSON)
 )
 
 _SOLVED_SHARE = 0.3  # Of a batch, to keep the timed curriculum at work.
@@ -81,8 +92,8 @@ def _timed(function: Callable[[], Any], repeats: int) -> tuple[float, float]:
 
 
 def define(arguments: Sequence[str]) -> None:
-  """Makes --help list the tasks."""
-  del arguments
+  """Defines the flags."""
+  _define(arguments)
   names = catalog.TASKS.names()
   about = f'One of {", ".join(names)}; default: {names[0]}.'
   command_line.describe(_ENV.name, about)

@@ -19,16 +19,61 @@ from vacl_tf.launch import fields
 from vacl_tf.launch import outputs
 from vacl_tf.launch import signals
 
-RUN_DIR = flags.DEFINE_string('run_dir', None, 'Folder of the run.')
-SEED = flags.DEFINE_integer(
+
+class Flag:
+  """A flag that exists while a command runs that has it.
+
+  So commands may have flags of the same name and yet be imported together, and
+  what they call can be called without any flags.
+  """
+
+  def __init__(
+    self,
+    kind: Callable[..., Any],
+    name: str,
+    default: Any,
+    about: str,
+    **bounds: int,
+  ) -> None:
+    """Describes a flag.
+
+    Args:
+      kind: one of absl's functions that define flags.
+      name: of the flag.
+      default: value if it is not given.
+      about: what --help says.
+      **bounds: of its value, as absl takes them.
+    """
+    self.name = name
+    self.default = default
+    self._kind = kind
+    self._about = about
+    self._bounds = bounds
+
+  def define(self) -> None:
+    """Makes it known to absl."""
+    self._kind(self.name, self.default, self._about, **self._bounds)
+
+  @property
+  def value(self) -> Any:
+    """What it was given; the default outside of commands that have it."""
+    if self.name in flags.FLAGS:
+      return flags.FLAGS[self.name].value
+    return self.default
+
+
+RUN_DIR = Flag(flags.DEFINE_string, 'run_dir', None, 'Folder of the run.')
+SEED = Flag(
+  flags.DEFINE_integer,
   'seed',
   0,
   'Root of all randomness.',
   lower_bound=0,
   upper_bound=config.MAX_SEED,
 )
-JSON = flags.DEFINE_bool('json', False, 'Print one JSON object.')
-_IMPORT = flags.DEFINE_multi_string(
+JSON = Flag(flags.DEFINE_bool, 'json', False, 'Print one JSON object.')
+_IMPORT = Flag(
+  flags.DEFINE_multi_string,
   'import',
   [],
   'Module, or path of a .py file, that registers tasks, agents or curricula '
@@ -94,6 +139,7 @@ def run(
   try:
     extensions.load(_modules(given(arguments, 'import')), folder('.'), _note)
     with _flags_for_now():
+      _IMPORT.define()
       define(arguments)
       code = _parsed_and_called(main)
   except (UsageError, extensions.ImportFailure, flags.Error) as error:
@@ -147,6 +193,17 @@ def given(arguments: Sequence[str], name: str) -> list[str]:
     if flag in (f'--{name}', f'-{name}'):
       values += [value] if equals else arguments[index + 1 : index + 2]
   return values
+
+
+def defines(*these: Flag) -> Callable[[Sequence[str]], None]:
+  """Returns what `run` is given to define these flags."""
+
+  def define(arguments: Sequence[str]) -> None:
+    del arguments
+    for flag in these:
+      flag.define()
+
+  return define
 
 
 def imports() -> tuple[str, ...]:

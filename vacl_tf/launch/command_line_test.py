@@ -15,11 +15,15 @@ from vacl_tf import config
 from vacl_tf.launch import command_line
 from vacl_tf.testing import commands
 
+_define = command_line.defines(
+  command_line.RUN_DIR, command_line.SEED, command_line.JSON
+)
+
 
 def _run(
   main: Callable[[], int | None],
   *arguments: str,
-  define: Callable[[Sequence[str]], None] = lambda arguments: None,
+  define: Callable[[Sequence[str]], None] = _define,
 ) -> tuple[int, str]:
   """Returns exit code and stderr of a command."""
   ended = commands.run(lambda: command_line.run(main, define), *arguments)
@@ -27,6 +31,25 @@ def _run(
 
 
 class RunTest(parameterized.TestCase):
+  def test_commands_may_be_imported_together(self):
+    # Each with a flag of the same name, and none of them there before it runs.
+    before = set(flags.FLAGS)
+    one, other = (
+      command_line.Flag(flags.DEFINE_integer, 'number', default, about)
+      for default, about in ((1, 'of one'), (2, 'of another'))
+    )
+    found = []
+
+    def main():
+      found.append((one.value, other.value))
+
+    for flag, arguments in ((one, []), (other, []), (one, ['--number=3'])):
+      define = command_line.defines(flag)
+      self.assertEqual(_run(main, *arguments, define=define), (0, ''))
+    self.assertEqual(found, [(1, 1), (2, 2), (3, 3)])
+    self.assertEqual((one.value, other.value), (1, 2))
+    self.assertEqual(set(flags.FLAGS), before)
+
   def test_success_is_silent(self):
     self.assertEqual(_run(lambda: None), (0, ''))
 
@@ -50,7 +73,9 @@ class RunTest(parameterized.TestCase):
     self.assertEqual(text.count('\n'), 1)
 
   def test_help_tells_about_the_command_and_its_flags(self):
-    ended = commands.run(lambda: command_line.run(lambda: None), '--help')
+    ended = commands.run(
+      lambda: command_line.run(lambda: None, _define), '--help'
+    )
     self.assertEqual((ended.code, ended.err), (0, ''))
     self.assertIn('exit code says whose they are', ended.out)
     self.assertIn('--run_dir: Folder of the run.', ended.out)
@@ -136,6 +161,7 @@ class DefineTest(parameterized.TestCase):
   def test_help_has_their_meanings_ranges_and_defaults(self):
     def define(arguments):
       del arguments
+      command_line.RUN_DIR.define()
       command_line.define_leaves('config.', config.TrainingConfig())
       command_line.describe('run_dir', 'Somewhere else.')
 

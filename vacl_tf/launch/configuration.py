@@ -107,6 +107,9 @@ def _presets(name: str) -> str:
   return '\n'.join([*lines, ''])
 
 
+define = command_line.defines()
+
+
 def main() -> int:
   """Prints the page."""
   print(page(), end='')
@@ -114,4 +117,4 @@ def main() -> int:
 
 
 if __name__ == '__main__':
-  command_line.start(main, is_printer=True)
+  command_line.start(main, define, is_printer=True)

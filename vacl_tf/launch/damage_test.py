@@ -170,11 +170,15 @@ class DamageTest(parameterized.TestCase):
 
   def _commands(self, name):
     """Returns the commands that read a file, by name."""
-    run_dir, output = f'--run_dir={self.run_dir}', self.root / 'picture.png'
-    played = (evaluate.main, '--num_tasks=2', run_dir)
-    drawn = (plot.main, f'--run_dirs={self.run_dir}', f'--output={output}')
+    run_dir = f'--run_dir={self.run_dir}'
+    output = f'--output={self.root / "picture.png"}'
+    played = (evaluate.main, evaluate.define, '--num_tasks=2', run_dir)
+    drawn = (plot.main, plot.define, f'--run_dirs={self.run_dir}', output)
     return {
-      'config.json': {'plot': drawn, 'resume': (_resume, run_dir)},
+      'config.json': {
+        'plot': drawn,
+        'resume': (_resume, evaluate.define, run_dir),
+      },
       'metrics.csv': {'plot': drawn},
       'curriculum.npz': {'plot': drawn},
     }.get(name, {'evaluate': played})
@@ -203,8 +207,8 @@ class DamageTest(parameterized.TestCase):
     else:
       path.symlink_to('/dev/zero' if damage == 'device' else path)
 
-  def _assert_refused(self, command, *arguments):
-    ended = commands.run(lambda: command_line.run(command), *arguments)
+  def _assert_refused(self, main, define, *arguments):
+    ended = commands.run(lambda: command_line.run(main, define), *arguments)
     self.assertEqual((ended.code, ended.out), (command_line.USAGE, ''))
     line = ended.err.removesuffix('\n')
     self.assertStartsWith(line, 'error: ')
@@ -230,7 +234,8 @@ class DamageTest(parameterized.TestCase):
     if name == 'config.json':
       (self.run_dir / name).write_text('{')
     self._assert_refused(
-      evaluate.main, '--num_tasks=2', f'--run_dir={self.run_dir}'
+      *(evaluate.main, evaluate.define),
+      *('--num_tasks=2', f'--run_dir={self.run_dir}'),
     )
 
 

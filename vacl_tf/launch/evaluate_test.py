@@ -13,11 +13,11 @@ from absl.testing import parameterized
 from vacl_tf import agents
 from vacl_tf import config
 from vacl_tf import environments
-from vacl_tf import overrides
 from vacl_tf import presets
 from vacl_tf import randomness
 from vacl_tf.launch import command_line
 from vacl_tf.launch import evaluate
+from vacl_tf.launch import judging
 from vacl_tf.launch import provenance
 from vacl_tf.testing import commands
 from vacl_tf.testing import fakes
@@ -37,7 +37,7 @@ class BadInputTest(parameterized.TestCase):
 
   def _assert_refused(self, message: str, *flags: str) -> None:
     code, out, text = commands.run(
-      lambda: command_line.run(evaluate.main), *flags
+      lambda: command_line.run(evaluate.main, evaluate.define), *flags
     )
     self.assertEqual((code, out), (command_line.USAGE, ''), text)
     self.assertRegex(text, message)
@@ -97,7 +97,7 @@ class BadInputTest(parameterized.TestCase):
       environments, 'make', lambda world: fakes.ElatedWorld(make(world))
     ):
       ended = commands.run(
-        lambda: command_line.run(evaluate.main),
+        lambda: command_line.run(evaluate.main, evaluate.define),
         f'--saved_model={path}',
         '--num_tasks=4',
       )
@@ -141,7 +141,7 @@ class BadInputTest(parameterized.TestCase):
     export.export(agent, other, cfg, path)
     (path / 'policy.json').write_text(known)
     ended = commands.run(
-      lambda: command_line.run(evaluate.main),
+      lambda: command_line.run(evaluate.main, evaluate.define),
       f'--saved_model={path}',
       '--num_tasks=4',
       '--run_graph',
@@ -188,45 +188,6 @@ class BadInputTest(parameterized.TestCase):
       )
 
 
-class WorldTest(parameterized.TestCase):
-  """The world of an evaluation is that of training, but for the counts."""
-
-  def _worlds(self, cfg, num_agents=None, num_boxes=None):
-    with (
-      mock.patch.object(evaluate, '_NUM_AGENTS', mock.Mock(value=num_agents)),
-      mock.patch.object(evaluate, '_NUM_BOXES', mock.Mock(value=num_boxes)),
-    ):
-      trained = cfg.environment
-      return [evaluate._world(trained, x) for x in evaluate._counts(trained)]
-
-  @parameterized.parameters(
-    ('lock_and_return', {}, [(2, 2)]),
-    ('lock_and_return', {'num_agents': ['3', '4']}, [(3, 3), (4, 4)]),
-    ('lock_and_return', {'num_boxes': 3}, [(2, 3)]),
-    ('lock_and_return', {'num_agents': ['3'], 'num_boxes': 1}, [(3, 1)]),
-    ('simple_spread', {'num_agents': ['2', '8']}, [(2,), (8,)]),
-  )
-  def test_counts(self, env, given, counts):
-    worlds = self._worlds(presets.make(env=env), **given)
-    self.assertEqual([world.counts for world in worlds], counts)
-
-  def test_constants_of_training_stay(self):
-    cfg = overrides.replace(
-      presets.make(env='lock_and_return', num_agents=3),
-      {'environment.sees_birthplace': True},
-    )
-    [same] = self._worlds(cfg)
-    self.assertEqual(same, cfg.environment)
-    [other] = self._worlds(cfg, ['4'])
-    self.assertTrue(other.sees_birthplace)
-
-  def test_a_horizon_stays_unless_it_follows_from_the_counts(self):
-    cfg = presets.make(env='simple_spread')
-    cfg = overrides.replace(cfg, {'environment.horizon': 90})
-    horizons = [x.horizon for x in self._worlds(cfg, ['4', '8', '24'])]
-    self.assertEqual(horizons, [90, 90, 150])
-
-
 class CheckpointTest(absltest.TestCase):
   """A run that was killed is evaluated from its checkpoint."""
 
@@ -266,13 +227,15 @@ class CheckpointTest(absltest.TestCase):
     facts = json.loads(known.read_text())
     known.write_text(json.dumps(facts | {'iteration': 3}))
     load = mock.patch.object(
-      evaluate.policy_files, 'load_policy', side_effect=ValueError('exported')
+      judging.policy_files, 'load_policy', side_effect=ValueError('exported')
     )
     for iteration in (2, 3):  # That of the newest checkpoint.
       self.run_saved.iteration.assign(iteration)
       self.saved.save()
       with load:
-        ended = commands.run(lambda: command_line.run(evaluate.main), run)
+        ended = commands.run(
+          lambda: command_line.run(evaluate.main, evaluate.define), run
+        )
       self.assertEqual(ended.err, 'error: exported\n')
     self.run_saved.iteration.assign(4)
     self.saved.save()
@@ -281,7 +244,7 @@ class CheckpointTest(absltest.TestCase):
       _evaluate(run, '--num_tasks=2')
 
   def test_its_variables_live_as_long_as_it_does(self):
-    policy = evaluate._from_checkpoint(self.folder)
+    policy = judging._from_checkpoint(self.folder)
     gc.collect()
     player = players.ExportedPlayer(
       policy.acting, self.envs[-1], is_greedy=True
@@ -292,7 +255,9 @@ class CheckpointTest(absltest.TestCase):
 
 def _evaluate(*flags: str) -> str:
   """Returns what an evaluation prints."""
-  ended = commands.run(lambda: command_line.run(evaluate.main), *flags)
+  ended = commands.run(
+    lambda: command_line.run(evaluate.main, evaluate.define), *flags
+  )
   if ended.code:
     raise AssertionError(ended.err)
   return ended.out

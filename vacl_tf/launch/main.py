@@ -11,12 +11,9 @@ from collections.abc import Sequence
 
 from absl import flags
 
-from vacl_tf import agents
 from vacl_tf import bounds
 from vacl_tf import catalog
 from vacl_tf import config
-from vacl_tf import entity_counts
-from vacl_tf import overrides
 from vacl_tf import presets
 from vacl_tf.launch import command_line
 from vacl_tf.launch import plot
@@ -26,8 +23,8 @@ from vacl_tf.launch import signals
 with command_line.quiet_imports():
   import tensorflow as tf
 
-from vacl_tf import environments
 from vacl_tf.environments import base
+from vacl_tf.launch import library
 from vacl_tf.launch import replication
 from vacl_tf.launch import session
 from vacl_tf.launch import xla_cache
@@ -36,26 +33,46 @@ from vacl_tf.training import files
 from vacl_tf.training import loop
 from vacl_tf.training import replicas
 
-_ENV = flags.DEFINE_string('env', None, 'Task.')
-_PRESET = flags.DEFINE_string('preset', 'default', 'Constants to start from.')
-_NUM_AGENTS = flags.DEFINE_integer(
-  'num_agents', None, "Agents to master; default: the task's own number."
+_ENV = command_line.Flag(flags.DEFINE_string, 'env', None, 'Task.')
+_PRESET = command_line.Flag(
+  flags.DEFINE_string, 'preset', 'default', 'Constants to start from.'
 )
-_NUM_BOXES = flags.DEFINE_integer(
-  'num_boxes', None, 'Boxes, if the task has any; default: as many as agents.'
+_NUM_AGENTS = command_line.Flag(
+  flags.DEFINE_integer,
+  'num_agents',
+  None,
+  "Agents to master; default: the task's own number.",
 )
-_ENTITY_COUNTS = flags.DEFINE_string(
+_NUM_BOXES = command_line.Flag(
+  flags.DEFINE_integer,
+  'num_boxes',
+  None,
+  'Boxes, if the task has any; default: as many as agents.',
+)
+_ENTITY_COUNTS = command_line.Flag(
+  flags.DEFINE_string,
   'entity_counts',
   None,
   'Numbers of entities on the way there, like 4,8,16 or 2x2,4x2,4x4; empty: '
   'no entity progression.',
 )
-_AGENT = flags.DEFINE_string('config.agent.name', None, 'Agent.')
-_CURRICULUM = flags.DEFINE_string('curriculum', None, 'Curriculum.')
-_RESTART = flags.DEFINE_bool(
+_AGENT = command_line.Flag(
+  flags.DEFINE_string, 'config.agent.name', None, 'Agent.'
+)
+_CURRICULUM = command_line.Flag(
+  flags.DEFINE_string, 'curriculum', None, 'Curriculum.'
+)
+_RESTART = command_line.Flag(
+  flags.DEFINE_bool,
   'restart',
   False,
   'Train anew; a run that is in run_dir is renamed to run_dir.old1 first.',
+)
+
+_define = command_line.defines(
+  *(_ENV, _PRESET, _NUM_AGENTS, _NUM_BOXES, _ENTITY_COUNTS, _AGENT),
+  *(_CURRICULUM, _RESTART, command_line.RUN_DIR, command_line.SEED),
+  *(replication.NUM_REPLICAS, xla_cache.FOLDER),
 )
 
 _PREFIX = 'config.'
@@ -81,8 +98,9 @@ def define(arguments: Sequence[str]) -> None:
   Raises:
     UsageError: one of them does not exist.
   """
+  _define(arguments)
 
-  def last(flag: flags.FlagHolder) -> str | None:
+  def last(flag: command_line.Flag) -> str | None:
     return next(reversed(command_line.given(arguments, flag.name)), None)
 
   try:
@@ -121,48 +139,37 @@ def make_config() -> config.Config:
   Raises:
     UsageError: it is not a possible one.
   """
+  chosen = {
+    'env': _task_name(_ENV.value),
+    'num_agents': _NUM_AGENTS.value,
+    'num_boxes': _NUM_BOXES.value,
+    'preset': _PRESET.value,
+    'agent': _AGENT.value,
+    'curriculum': _CURRICULUM.value,
+    'path': _ENTITY_COUNTS.value,
+    'seed': command_line.SEED.value,
+  }
   try:
-    cfg = presets.make(
-      env=_task_name(_ENV.value),
-      num_agents=_NUM_AGENTS.value,
-      num_boxes=_NUM_BOXES.value,
-      preset=_PRESET.value,
-      agent=_AGENT.value,
-      curriculum=_CURRICULUM.value,
-      path=_ENTITY_COUNTS.value,
-      seed=command_line.SEED.value,
-    )
-    cfg = overrides.replace(cfg, command_line.given_leaves(_PREFIX, cfg))
-    bounds.check(cfg)
+    cfg = presets.make(**chosen)
+    changes = command_line.given_leaves(_PREFIX, cfg)
+    return library.make_config(**chosen, changes=changes)
   except ValueError as error:
     raise command_line.UsageError(str(error)) from error
-  return cfg
 
 
 def make_length(cfg: config.Config) -> config.RunLength:
   """Returns the run length that the flags ask for."""
-  length = presets.run_length(cfg)
-  length = overrides.replace(length, command_line.given_leaves('', length))
-  steps = (
-    cfg.training.num_tasks * cfg.environment.horizon * cfg.training.num_rollouts
-  )
-  if length.num_env_steps < steps:
-    raise command_line.UsageError(
-      f'num_env_steps={length.num_env_steps} is below one iteration; give at '
-      f'least {steps} (num_tasks * horizon * num_rollouts)'
-    )
+  changes = command_line.given_leaves('', config.RunLength())
   try:
-    bounds.check_leaves(length)
+    return library.make_length(cfg, changes)
   except ValueError as error:
     raise command_line.UsageError(str(error)) from error
-  return length
 
 
 def run_dir(cfg: config.Config) -> pathlib.Path:
   """Returns the folder that the flags name, or else one for the config."""
-  count = entity_counts.spelled(cfg.environment.counts)
-  name = f'runs/{cfg.environment.name}_n{count}_s{cfg.seed}'
-  return command_line.folder(command_line.RUN_DIR.value or name)
+  name = command_line.RUN_DIR.value or library.default_run_dir(cfg)
+  return command_line.folder(name)
 
 
 def main() -> int:
@@ -181,8 +188,7 @@ def _main(
 ) -> int:
   """Trains as one of the replicas; returns the exit code."""
   try:
-    envs = environments.load_all(cfg)
-    agents.check(cfg, envs[-1].roles)
+    envs = library.make_worlds(cfg)
   except (ImportError, ValueError) as error:
     raise command_line.UsageError(str(error)) from error
   path = run_dir(cfg)
@@ -193,7 +199,10 @@ def _main(
       run_folder.hold(path, cfg, session.note, _RESTART.value) as path,
       signals.noted() as asked,
     ):
-      return session.train(cfg, length, envs, path, asked, group)
+      return session.train(
+        *(cfg, length, envs, path, asked, group),
+        on_row=lambda row: xla_cache.keep(),
+      )
   except checkpoints.UnusableError as error:
     raise command_line.UsageError(str(error)) from error
   except base.WorldError as error:

@@ -24,13 +24,16 @@ from vacl_tf.training import files
 if TYPE_CHECKING:  # At run time inside functions: it is slow to import.
   from matplotlib import axes
 
-_RUN_DIRS = flags.DEFINE_multi_string(
+_RUN_DIRS = command_line.Flag(
+  flags.DEFINE_multi_string,
   'run_dirs',
   [],
   'Folders of runs, with commas or the flag several times. A folder that has '
   'commas in its name is one.',
 )
-_OUTPUT = flags.DEFINE_string('output', 'curves.png', 'Picture to write.')
+_OUTPUT = command_line.Flag(
+  flags.DEFINE_string, 'output', 'curves.png', 'Picture to write.'
+)
 
 # Okabe and Ito's colours, told apart by colour-blind eyes too.
 _COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9')
@@ -283,6 +286,9 @@ def _folders(values: list[str]) -> list[pathlib.Path]:
   return found
 
 
+define = command_line.defines(_RUN_DIRS, _OUTPUT)
+
+
 def main() -> int:
   """Draws the runs that the flags name."""
   output = command_line.folder(_OUTPUT.value)
@@ -295,4 +301,4 @@ def main() -> int:
 
 
 if __name__ == '__main__':
-  command_line.start(main)
+  command_line.start(main, define)

@@ -16,6 +16,7 @@ import tensorflow as tf
 
 import vacl_tf
 from vacl_tf import config
+from vacl_tf import machine
 from vacl_tf import overrides
 from vacl_tf.training import files
 
@@ -65,21 +66,10 @@ def _versions() -> dict[str, str]:
 
 def _hardware() -> dict[str, Any]:
   return {
-    'processor': processor(),
+    'processor': machine.processor(),
     'cores': os.cpu_count(),
     'gpus': [device.name for device in tf.config.list_physical_devices('GPU')],
   }
-
-
-def processor() -> str:
-  """Returns the model of the CPU, as far as the system tells."""
-  info = pathlib.Path('/proc/cpuinfo')
-  if info.exists():
-    lines = info.read_text().splitlines()
-    names = [x.split(':', 1)[1] for x in lines if x.startswith('model name')]
-    if names:
-      return names[0].strip()
-  return platform.processor()
 
 
 def _git_revision() -> str:

@@ -22,16 +22,19 @@ from collections.abc import Callable, Iterator, Sequence
 import tensorflow as tf
 from absl import flags
 
+from vacl_tf import machine
 from vacl_tf.launch import command_line
 from vacl_tf.training import replicas
 
-NUM_REPLICAS = flags.DEFINE_string(
+NUM_REPLICAS = command_line.Flag(
+  flags.DEFINE_string,
   'num_replicas',
   '1',
   'Processes of this machine that train the run together, each with a share '
   'of the worlds; auto: one for each CPU that this process may use.',
 )
 
+_PROGRAM = 'vacl_tf.launch.main'
 _CLUSTER = 'TF_CONFIG'
 _PARENT = 'VACL_TF_PARENT'  # Process that a follower is not to outlive.
 _POLL_SECONDS = 0.5
@@ -81,16 +84,11 @@ def _joined(fits: Callable[[int], bool]) -> Iterator[replicas.Replicas]:
       yield _connected(_LOCAL_SECONDS)
 
 
-def cpus() -> list[int]:
-  """Returns the CPUs that this process may use."""
-  if hasattr(os, 'sched_getaffinity'):  # Not everywhere.
-    return sorted(os.sched_getaffinity(0))
-  return list(range(os.cpu_count() or 1))
-
-
 def automatic(fits: Callable[[int], bool]) -> int:
   """Returns the most processes that have a CPU each."""
-  return max(count for count in range(1, len(cpus()) + 1) if fits(count))
+  return max(
+    count for count in range(1, len(machine.cpus()) + 1) if fits(count)
+  )
 
 
 def _asked(fits: Callable[[int], bool]) -> int:
@@ -168,7 +166,7 @@ def _connected(seconds: float) -> replicas.Replicas:
 def _followers(count: int) -> Iterator[None]:
   """Starts the other processes on this machine; they end with this one."""
   workers = _free_addresses(count)
-  shares = [cpus()[index::count] for index in range(count)]
+  shares = [machine.cpus()[index::count] for index in range(count)]
 
   def environment(index: int) -> dict[str, str]:
     task = {'type': 'worker', 'index': index}
@@ -180,7 +178,7 @@ def _followers(count: int) -> Iterator[None]:
       'PYTHONPATH': os.pathsep.join(filter(None, sys.path)),
     }
 
-  command = [sys.executable, *_program()]
+  command = [sys.executable, '-m', _PROGRAM]
   children = []
   with _environment({_CLUSTER: environment(0)[_CLUSTER]}):
     for index in range(1, count):
@@ -215,12 +213,6 @@ class _Child(subprocess.Popen):
     lines = self._errors.read().split('\n')
     said = next(filter(None, reversed(lines)), '')
     return f' ({said})' if said else ''
-
-
-def _program() -> list[str]:
-  """Returns what was started, as arguments of Python."""
-  main = sys.modules['__main__']
-  return ['-m', main.__spec__.name] if main.__spec__ else [main.__file__]
 
 
 class _Watch:

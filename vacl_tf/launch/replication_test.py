@@ -15,6 +15,7 @@ from unittest import mock
 from absl.testing import absltest
 from absl.testing import parameterized
 
+from vacl_tf import machine
 from vacl_tf.launch import command_line
 from vacl_tf.launch import main
 from vacl_tf.launch import replication
@@ -72,7 +73,7 @@ class FlagsTest(parameterized.TestCase):
   def test_auto_takes_no_more_than_there_are_cpus(self):
     for most in (1, 2, 5):
       found = replication.automatic(lambda count, most=most: count <= most)
-      self.assertEqual(found, min(most, len(replication.cpus())))
+      self.assertEqual(found, min(most, len(machine.cpus())))
 
   def _is_refused(self, message: str, *arguments: str) -> None:
     run_dir = pathlib.Path(self.create_tempdir().full_path) / 'run'

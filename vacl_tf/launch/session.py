@@ -5,7 +5,7 @@
 import contextlib
 import pathlib
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from vacl_tf import config
 from vacl_tf import launch
@@ -16,7 +16,6 @@ from vacl_tf.launch import plot
 from vacl_tf.launch import provenance
 from vacl_tf.launch import run_folder
 from vacl_tf.launch import signals
-from vacl_tf.launch import xla_cache
 from vacl_tf.training import checkpoints
 from vacl_tf.training import export
 from vacl_tf.training import files
@@ -40,9 +39,22 @@ def train(
   envs: tuple[base.World, ...],
   path: pathlib.Path,
   asked: signals.Asked,
-  group: replicas.Replicas,
+  group: replicas.Replicas = replicas.ALONE,
+  began: float = launch.BEGAN,
+  on_row: Callable[[dict[str, float]], None] = lambda row: None,
 ) -> int:
-  """Trains or resumes in a run directory; returns the exit code."""
+  """Trains or resumes in a run directory; returns the exit code.
+
+  Args:
+    cfg: all constants.
+    length: when to end, evaluate and save.
+    envs: the world with each entity count, the one to master last.
+    path: the folder, which is held.
+    asked: to end.
+    group: who else trains it.
+    began: time.monotonic() from when on wall time counts.
+    on_row: takes each row.
+  """
   run = run_lib.Run(cfg, envs)
   memory.check(footprint.estimate(run, envs, cfg))
   checkpointer = checkpoints.Checkpointer(
@@ -55,30 +67,43 @@ def train(
     print(f'{path} is finished: {_summary(run)}. Nothing to train.')
     _leave(run, envs[-1], cfg, path)
     return 0
-  provenance.write(
-    path / run_folder.CONFIG,
-    cfg,
-    length,
-    command_line.imports(),
-    group.count,
-  )
+  _begin(run, cfg, length, path, checkpointer, is_resumed, group.count)
+  programs = programs_lib.Programs(run, envs, cfg, replicas=group)
+  with _outputs(run, length, path, checkpointer, on_row) as (log, save):
+    is_done = loop.train(
+      *(run, programs, cfg, length),
+      log=asked.whole(log),
+      save=asked.whole(save),
+      should_stop=_Stop(asked),
+      began=began,
+    )
+  if not is_done:
+    asked.whole(_export)(run, envs[-1], cfg, path)
+    return _stopped(path, asked)
+  print(f'Finished: {_summary(run)}')
+  _leave(run, envs[-1], cfg, path)
+  return 0
+
+
+def _begin(
+  run: run_lib.Run,
+  cfg: config.Config,
+  length: config.RunLength,
+  path: pathlib.Path,
+  checkpointer: checkpoints.Checkpointer,
+  is_resumed: bool,
+  num_replicas: int,
+) -> None:
+  """Writes what a run has before its first iteration, and says so."""
+  imports = command_line.imports()
+  provenance.write(path / run_folder.CONFIG, cfg, length, imports, num_replicas)
   if is_resumed:
     _cut(run, length, path)
   else:
     checkpointer.save()  # Results are never without one; see run_folder.
   verb = 'Resuming' if is_resumed else 'Training'
-  by = '' if group.count == 1 else f' with {group.count} replicas'
+  by = '' if num_replicas == 1 else f' with {num_replicas} replicas'
   print(f'{verb} in {path}{by}: {_summary(run)}', flush=True)
-  programs = programs_lib.Programs(run, envs, cfg, replicas=group)
-  is_done = _play(run, programs, cfg, length, path, checkpointer.save, asked)
-  if not is_done:
-    asked.whole(_export)(run, envs[-1], cfg, path)
-    print(f'Stopped and saved in {path}; the same command resumes.')
-    # Another replica may have been asked to.
-    return 128 + (asked.number or signal.SIGTERM)
-  print(f'Finished: {_summary(run)}')
-  _leave(run, envs[-1], cfg, path)
-  return 0
 
 
 def _cut(
@@ -97,16 +122,22 @@ def _cut(
   )
 
 
-def _play(
+def _stopped(path: pathlib.Path, asked: signals.Asked) -> int:
+  """Says that a run can go on; returns the exit code."""
+  print(f'Stopped and saved in {path}; the same command resumes.')
+  # Another replica may have been asked to.
+  return 128 + (asked.number or signal.SIGTERM)
+
+
+@contextlib.contextmanager
+def _outputs(
   run: run_lib.Run,
-  programs: programs_lib.Programs,
-  cfg: config.Config,
   length: config.RunLength,
   path: pathlib.Path,
-  save: Callable[[], None],
-  asked: signals.Asked,
-) -> bool:
-  """Trains a run and logs it; returns whether it is finished."""
+  checkpointer: checkpoints.Checkpointer,
+  on_row: Callable[[dict[str, float]], None],
+) -> Iterator[tuple[Callable[[dict[str, float]], None], Callable[[], None]]]:
+  """Yields what logs a row of a run, and what saves it with all its rows."""
   with contextlib.ExitStack() as opened:
     outputs: list[loggers.Logger] = []
     for output in (
@@ -124,23 +155,14 @@ def _play(
       if history.is_due(iteration, length.checkpoint_interval):
         snapshots = path / run_folder.SNAPSHOTS
         history.record(snapshots, run.curriculum, iteration)
-      xla_cache.keep()
+      on_row(row)
 
-    def save_all() -> None:
+    def save() -> None:
       for output in outputs:
         output.sync()
-      save()
+      checkpointer.save()
 
-    return loop.train(
-      run,
-      programs,
-      cfg,
-      length,
-      log=asked.whole(log),
-      save=asked.whole(save_all),
-      should_stop=_Stop(asked),
-      began=launch.BEGAN,
-    )
+    yield log, save
 
 
 class _Stop:

@@ -50,7 +50,9 @@ def _start(*arguments: str) -> subprocess.Popen:
 
 def _in_here(*arguments: str) -> commands.Ended:
   """Evaluates in this process, which need not start anew for each time."""
-  return commands.run(lambda: command_line.run(evaluate.main), *arguments)
+  return commands.run(
+    lambda: command_line.run(evaluate.main, evaluate.define), *arguments
+  )
 
 
 class SessionTest(absltest.TestCase):
@@ -206,7 +208,7 @@ class OwnTaskTest(absltest.TestCase):
     self.assertIn('on the line', out)
     beside = folder / 'curves.png'
     code, out, err = commands.run(
-      lambda: command_line.run(plot.main),
+      lambda: command_line.run(plot.main, plot.define),
       f'--run_dirs={path}',
       f'--output={beside}',
       f'--import={mine}',

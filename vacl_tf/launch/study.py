@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from absl import flags
 
+from vacl_tf import machine
 from vacl_tf import studies
 from vacl_tf.launch import command_line
 from vacl_tf.launch import locks
@@ -23,22 +24,38 @@ from vacl_tf.launch import study_jobs
 from vacl_tf.launch import study_records
 from vacl_tf.launch import study_report
 
-_STUDY = flags.DEFINE_string(
-  'study', None, f'One of {", ".join(studies.STUDIES)}.'
+_STUDY = command_line.Flag(
+  flags.DEFINE_string, 'study', None, f'One of {", ".join(studies.STUDIES)}.'
 )
-_SEEDS = flags.DEFINE_string('seeds', '100-104', 'Like 100-104 or 100,102.')
-_TASKS = flags.DEFINE_list('tasks', [], 'Only these tasks; default: all.')
-_METHODS = flags.DEFINE_list('methods', [], 'Only these methods; default: all.')
-_JOBS = flags.DEFINE_integer(
-  'jobs', None, 'Runs at a time; default: as many as there are cores.'
+_SEEDS = command_line.Flag(
+  flags.DEFINE_string, 'seeds', '100-104', 'Like 100-104 or 100,102.'
 )
-_SHARD = flags.DEFINE_string(
-  'shard', '1/1', 'Which part of the runs is for this machine, like 1/4.'
+_TASKS = command_line.Flag(
+  flags.DEFINE_list, 'tasks', [], 'Only these tasks; default: all.'
 )
-_REPORT = flags.DEFINE_bool('report', False, 'Write the report instead.')
-_RUNS_DIR = flags.DEFINE_string('runs_dir', 'studies', 'Folder of all studies.')
-_OUTPUT = flags.DEFINE_string(
-  'output', 'results/studies', 'Folder of all reports.'
+_METHODS = command_line.Flag(
+  flags.DEFINE_list, 'methods', [], 'Only these methods; default: all.'
+)
+_JOBS = command_line.Flag(
+  flags.DEFINE_integer,
+  'jobs',
+  None,
+  'Runs at a time; default: as many as there are cores.',
+)
+_SHARD = command_line.Flag(
+  flags.DEFINE_string,
+  'shard',
+  '1/1',
+  'Which part of the runs is for this machine, like 1/4.',
+)
+_REPORT = command_line.Flag(
+  flags.DEFINE_bool, 'report', False, 'Write the report instead.'
+)
+_RUNS_DIR = command_line.Flag(
+  flags.DEFINE_string, 'runs_dir', 'studies', 'Folder of all studies.'
+)
+_OUTPUT = command_line.Flag(
+  flags.DEFINE_string, 'output', 'results/studies', 'Folder of all reports.'
 )
 
 _POLL_SECONDS = 2.0
@@ -130,7 +147,7 @@ class _Runner:
     self._progress = Progress(plan)
     self._waiting = self._progress.missing
     # Asked once: what a process may use can change while it runs.
-    self._cores = study_jobs.cores()[: plan.jobs]
+    self._cores = machine.cpus()[: plan.jobs]
     self._jobs: list[study_jobs.Job] = []
     self._failed = 0
     self._failed_in_a_row = 0
@@ -262,7 +279,7 @@ def run_missing(plan: Plan, shard: tuple[int, int] = (1, 1)) -> int:
 
 
 def _count_jobs() -> int:
-  most = len(study_jobs.cores())
+  most = len(machine.cpus())
   jobs = most if _JOBS.value is None else _JOBS.value
   if not 1 <= jobs <= most:
     raise command_line.UsageError(
@@ -279,10 +296,14 @@ def _usage(parse: Callable[..., Any], *arguments: Any) -> Any:
     raise command_line.UsageError(str(error)) from error
 
 
+define = command_line.defines(
+  *(_STUDY, _SEEDS, _TASKS, _METHODS, _JOBS, _SHARD, _REPORT, _RUNS_DIR),
+  _OUTPUT,
+)
+
+
 def main() -> int:
   """Runs or reports the study that the flags name."""
-  if command_line.RUN_DIR.value is not None:
-    raise command_line.UsageError('a study has no run_dir; give --runs_dir')
   study = _usage(studies.find, _STUDY.value)
   seeds = _usage(studies.parse_seeds, _SEEDS.value)
   shard = _usage(studies.parse_shard, _SHARD.value)
@@ -298,4 +319,4 @@ def main() -> int:
 
 
 if __name__ == '__main__':
-  command_line.start(main)
+  command_line.start(main, define)

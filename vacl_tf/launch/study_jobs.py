@@ -52,13 +52,6 @@ class Outcome(NamedTuple):
   error: str = ''
 
 
-def cores() -> list[int]:
-  """Returns the cores that this process may use."""
-  if hasattr(os, 'sched_getaffinity'):
-    return sorted(os.sched_getaffinity(0))
-  return list(range(os.cpu_count() or 1))
-
-
 def _make_prepare(core: int) -> Callable[[], None]:
   """Returns what a process does before it turns into a command."""
   # Loaded here: between fork and exec little is safe.

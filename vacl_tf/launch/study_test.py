@@ -305,7 +305,7 @@ class ProgressTest(_Case):
 class CommandTest(_Case):
   def _run(self, *arguments):
     return commands.run(
-      lambda: command_line.run(study.main),
+      lambda: command_line.run(study.main, study.define),
       f'--runs_dir={self.root}/runs',
       f'--output={self.root}/report',
       *arguments,
@@ -321,7 +321,7 @@ class CommandTest(_Case):
     (['--study=trial', '--shard=5/4'], 'allowed: 1/4 to 4/4'),
     (['--study=trial', '--jobs=0'], 'jobs=0 is out of range; allowed: 1 to'),
     (['--study=trial', '--jobs=9999'], 'allowed: 1 to'),
-    (['--study=trial', '--run_dir=a'], 'give --runs_dir'),
+    (['--study=trial', '--run_dir=a'], 'runs_dir'),
     (['--study=trial', '--report'], 'no complete run of these 10'),
     (['--study=trial', '--runs_dir=/proc/none'], 'give another --runs_dir'),
   )

@@ -26,10 +26,12 @@ from collections.abc import Callable, Iterator
 import tensorflow as tf
 from absl import flags
 
+from vacl_tf import machine
 from vacl_tf.launch import command_line
-from vacl_tf.launch import provenance
+from vacl_tf.launch import replication
 
-FOLDER = flags.DEFINE_string(
+FOLDER = command_line.Flag(
+  flags.DEFINE_string,
   'xla_cache',
   None,
   'Folder of compiled programs, so that the next start is quicker; empty: '
@@ -39,6 +41,7 @@ FOLDER = flags.DEFINE_string(
 _FLAGS = 'TF_XLA_FLAGS'
 _DIRECTORY = '--tf_xla_persistent_cache_directory='
 _DEVICES = '--tf_xla_persistent_cache_device_types=CPU'
+_THREADS = ('TF_NUM_INTRAOP_THREADS', 'OMP_NUM_THREADS')
 _ENTRY = '.pb'  # Ends the names of TensorFlow's entries.
 _OWN = 'open-'  # Begins the names of the processes' own folders.
 _MOST_BYTES = 1 << 30  # Of all entries; the oldest go first.
@@ -152,7 +155,11 @@ def _key() -> str:
   parts = (
     tf.version.VERSION,
     platform.machine(),
-    provenance.processor(),
+    machine.processor(),
+    # Programs are cut into as many parts as there are threads.
+    str(len(machine.cpus())),
+    replication.NUM_REPLICAS.value,
+    *(os.environ.get(name, '') for name in _THREADS),
     os.environ.get('XLA_FLAGS', ''),
     _flags(),
   )

@@ -11,9 +11,9 @@ import time
 from unittest import mock
 
 from absl.testing import absltest
-from absl.testing import flagsaver
 from absl.testing import parameterized
 
+from vacl_tf import machine
 from vacl_tf.launch import command_line
 from vacl_tf.launch import xla_cache
 
@@ -44,7 +44,10 @@ class KeepTest(parameterized.TestCase):
     self.enter_context(
       mock.patch.object(command_line, 'is_own_process', lambda: True)
     )
-    self.enter_context(flagsaver.flagsaver(xla_cache=str(self.root)))
+    self._give(str(self.root))
+
+  def _give(self, folder: str | None) -> None:
+    self.enter_context(mock.patch.object(xla_cache.FOLDER, 'default', folder))
 
   def _use(self) -> pathlib.Path | None:
     """Returns the folder that TensorFlow is given, as if in a new process."""
@@ -143,12 +146,18 @@ class KeepTest(parameterized.TestCase):
     self.assertFalse(left.exists())
     self.assertTrue(open_.exists())
 
-  @parameterized.parameters('XLA_FLAGS', 'TF_XLA_FLAGS')
+  @parameterized.parameters(
+    'XLA_FLAGS', 'TF_XLA_FLAGS', 'TF_NUM_INTRAOP_THREADS'
+  )
   def test_other_flags_of_the_compiler_are_another_shelf(self, name):
-    self._keep(a='A')
     with mock.patch.dict(os.environ, {name: '--some_flag=1'}):
-      before = xla_cache._key()
-    self.assertNotEqual(before, xla_cache._key())
+      other = xla_cache._key()
+    self.assertNotEqual(other, xla_cache._key())
+
+  def test_another_number_of_cpus_is_another_shelf(self):
+    with mock.patch.object(machine, 'cpus', lambda: range(99)):
+      other = xla_cache._key()
+    self.assertNotEqual(other, xla_cache._key())
 
   def test_a_folder_that_others_can_write_to_is_not_used(self):
     self.root.mkdir()
@@ -168,13 +177,13 @@ class KeepTest(parameterized.TestCase):
     self.assertIn('MB are free', self.notes[0])
 
   def test_a_blank_is_said(self):
-    with flagsaver.flagsaver(xla_cache=str(self.root / 'a b')):
-      self.assertIsNone(self._use())
+    self._give(str(self.root / 'a b'))
+    self.assertIsNone(self._use())
     self.assertIn('blank', self.notes[0])
 
   def test_it_can_be_done_without(self):
-    with flagsaver.flagsaver(xla_cache=''):
-      self.assertIsNone(self._use())
+    self._give('')
+    self.assertIsNone(self._use())
     self.assertFalse(self.root.exists())
     xla_cache.keep()
 
@@ -190,8 +199,8 @@ class KeepTest(parameterized.TestCase):
 
   def test_default_folder(self):
     os.environ['XDG_CACHE_HOME'] = str(self.root)
-    with flagsaver.flagsaver(xla_cache=None):
-      own = self._use()
+    self._give(None)
+    own = self._use()
     self.assertEqual(own.parent, self.root / 'vacl_tf' / 'xla')
 
 

@@ -8,13 +8,13 @@ depends on visibility. To place a world, its state is written; the model is not
 compiled again.
 """
 
-import os
 from collections.abc import Sequence
 
 import mujoco
 import numpy as np
 from mujoco import batch
 
+from vacl_tf import machine
 from vacl_tf.environments.hide_and_seek import arena
 from vacl_tf.environments.hide_and_seek import counter_rng
 from vacl_tf.environments.hide_and_seek import entities
@@ -73,7 +73,7 @@ class HideAndSeekWorlds:
     # With more threads than CPUs steps are many times slower, as waiting
     # threads spin. Each world has its own MjData; sleep is not in the state.
     self.physics = batch.Batch(
-      model, num_worlds, threads or _num_cpus(), persistent=True
+      model, num_worlds, threads or len(machine.cpus()), persistent=True
     )
     self._attach()
 
@@ -351,10 +351,3 @@ class HideAndSeekWorlds:
     everybody[:] = mechanics.NO_OP
     everybody[:, list(self.task.actors)] = actions
     return everybody
-
-
-def _num_cpus() -> int:
-  """Returns how many CPUs this process may use."""
-  if hasattr(os, 'sched_getaffinity'):  # Not everywhere.
-    return len(os.sched_getaffinity(0))
-  return os.cpu_count() or 1

@@ -4,12 +4,10 @@
 
 import importlib
 import types
-from collections.abc import Sequence
 
 from vacl_tf.launch import command_line
 from vacl_tf.testing import commands
 
-# Two of them have flags of the same name: a process takes one of them only.
 NAMES = ('main', 'evaluate', 'plot')
 _PACKAGE = 'vacl_tf.launch.'
 
@@ -19,12 +17,9 @@ def module(name: str) -> types.ModuleType:
   return importlib.import_module(_PACKAGE + name)
 
 
-def _none(arguments: Sequence[str]) -> None:
-  """Defines no flags."""
-
-
 def run(name: str, *arguments: str) -> commands.Ended:
   """Runs a command with these arguments."""
   found = module(name)
-  define = getattr(found, 'define', _none)
-  return commands.run(lambda: command_line.run(found.main, define), *arguments)
+  return commands.run(
+    lambda: command_line.run(found.main, found.define), *arguments
+  )

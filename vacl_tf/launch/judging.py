@@ -1,0 +1,252 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""How good a trained policy is, with any number of agents, and films of it."""
+
+import dataclasses
+import pathlib
+from typing import Any, NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from vacl_tf import bounds
+from vacl_tf import catalog
+from vacl_tf import config
+from vacl_tf import entity_counts
+from vacl_tf import environments
+from vacl_tf import randomness
+from vacl_tf import reading
+from vacl_tf import types
+from vacl_tf.environments import base
+from vacl_tf.environments import rendering
+from vacl_tf.launch import command_line
+from vacl_tf.launch import records
+from vacl_tf.training import checkpoints
+from vacl_tf.training import evaluation
+from vacl_tf.training import export
+from vacl_tf.training import players
+from vacl_tf.training import policy_files
+from vacl_tf.training import rollout
+from vacl_tf.training import run as run_lib
+
+_CHECKPOINTS = 'checkpoints'
+_ITERATION = 'run/iteration/.ATTRIBUTES/VARIABLE_VALUE'  # In one of them.
+_NUM_FILMED = 4
+# Keeps these tasks apart from those of training and its evaluations.
+_STREAM = 1_000_003
+
+
+class Options(NamedTuple):
+  """How to play.
+
+  Attributes:
+    num_tasks: that are played.
+    seed: of tasks and actions.
+    is_greedy: whether the likeliest action is taken.
+  """
+
+  num_tasks: int
+  seed: int
+  is_greedy: bool
+
+
+class Policy(NamedTuple):
+  """A trained policy and what is known of it."""
+
+  acting: export.Policy
+  world: config.EnvironmentConfig  # That it was trained in.
+  roles: list[dict[str, Any]]  # See `export.described`.
+
+
+def load(
+  run_dir: pathlib.Path | None,
+  saved_model: pathlib.Path | None,
+  run_graph: bool,
+) -> Policy:
+  """Returns the policy of a run, or an exported one.
+
+  Raises:
+    UsageError: there is none, or it can't be read.
+    ValueError: it is not one of this library.
+  """
+  if (run_dir is None) == (saved_model is None):
+    raise command_line.UsageError('give either --run_dir or --saved_model')
+  if saved_model is not None:
+    return _exported(saved_model, run_graph)
+  if (run_dir / 'saved_model').exists() and not _is_outdated(run_dir):
+    return _exported(run_dir / 'saved_model', run_graph)
+  return _from_checkpoint(run_dir)
+
+
+def _exported(directory: pathlib.Path, run_graph: bool) -> Policy:
+  """Returns an exported policy."""
+  policy, facts = policy_files.load_policy(directory, run_graph)
+  world = policy_files.trained_world(directory, facts)
+  return Policy(policy, world, facts['roles'])
+
+
+def _from_checkpoint(run_dir: pathlib.Path) -> Policy:
+  """Returns the policy of a run that is in progress or was killed."""
+  cfg = records.read_config(run_dir)
+  try:
+    bounds.check(cfg)
+    envs = environments.load_all(cfg)
+  except (ImportError, ValueError, TypeError) as error:
+    raise command_line.UsageError(f'{run_dir}/config.json: {error}') from error
+  directory = run_dir / _CHECKPOINTS
+  try:
+    reading.check_folder(directory)
+  except FileNotFoundError:
+    pass  # It has not saved yet.
+  except reading.UnreadableError as error:
+    raise command_line.UsageError(
+      f'{error}; give the run_dir of another run'
+    ) from error
+  run = run_lib.Run(cfg, envs)
+  saved = checkpoints.Checkpointer(run, directory, 1)
+  if not saved.read_newest():
+    raise command_line.UsageError(
+      f'{run_dir} has neither saved_model/ nor a whole checkpoint yet'
+    )
+  policy = export.ExportedPolicy(run.agent, envs[-1].roles)
+  return Policy(policy, cfg.environment, export.described(envs[-1].roles))
+
+
+def _is_outdated(run_dir: pathlib.Path) -> bool:
+  """Returns whether a run has gone on since its policy was exported."""
+  try:
+    facts = reading.read_json(run_dir / 'saved_model' / 'policy.json')
+    reading.check_folder(run_dir / _CHECKPOINTS)
+  except (FileNotFoundError, reading.UnreadableError):
+    return False  # Whoever reads the policy says what is wrong.
+  iteration = facts.get('iteration')
+  return isinstance(iteration, int) and iteration < _newest_iteration(run_dir)
+
+
+def _newest_iteration(run_dir: pathlib.Path) -> int:
+  """Returns the iteration of the newest whole checkpoint, -1 if none is."""
+  newest = -1
+  for index in (run_dir / _CHECKPOINTS).glob('ckpt-*.index'):
+    try:
+      reader = tf.train.load_checkpoint(str(index.with_suffix('')))
+      newest = max(newest, int(reader.get_tensor(_ITERATION)))
+    except (tf.errors.OpError, ValueError, IndexError, TypeError):
+      continue  # It is damaged, or was removed meanwhile.
+  return newest
+
+
+def wanted_counts(
+  trained: config.EnvironmentConfig,
+  num_agents: int | None,
+  num_boxes: int | None,
+) -> dict[str, int | None]:
+  """Returns numbers of entities, by field; None, None: as in training."""
+  if num_agents is not None:
+    return {'num_agents': num_agents, 'num_boxes': num_boxes}
+  if num_boxes is not None:
+    return {'num_agents': trained.num_agents, 'num_boxes': num_boxes}
+  return dict(zip(trained.count_fields, trained.counts, strict=True))
+
+
+def make_world(
+  trained: config.EnvironmentConfig, counts: dict[str, int | None]
+) -> config.EnvironmentConfig:
+  """Returns the constants of the world with the wanted counts.
+
+  These are the ones of training, except those that follow from the counts.
+
+  Raises:
+    ValueError: there is no such world.
+  """
+  task = catalog.TASKS.get(trained.name)
+  wanted = task.with_counts(**counts)
+  usual = task.with_counts(
+    **dict(zip(trained.count_fields, trained.counts, strict=True))
+  )
+  names = [field.name for field in dataclasses.fields(wanted)]
+  changes = {
+    name: getattr(wanted, name)
+    for name in names
+    if getattr(wanted, name) != getattr(usual, name)
+  }
+  world = dataclasses.replace(trained, **changes)
+  task.check(world)
+  return world
+
+
+def _environment(policy: Policy, world: config.EnvironmentConfig) -> base.World:
+  """Returns the world to play in.
+
+  Raises:
+    UsageError: there is none, or the policy can't play it.
+  """
+  try:
+    env = environments.make(world)
+  except (ImportError, ValueError, TypeError) as error:
+    raise command_line.UsageError(str(error)) from error
+  if export.described(env.roles) != policy.roles:
+    raise command_line.UsageError(
+      f'the policy was made for another version of {env.name}: its '
+      f'observations are {reading.one_line(policy.roles)}'
+    )
+  return env
+
+
+def judge(
+  policy: Policy, world: config.EnvironmentConfig, options: Options
+) -> dict[str, Any]:
+  """Returns the results on fresh target tasks, by name.
+
+  Raises:
+    UsageError: the policy can't play there.
+  """
+  task, judged = catalog.TASKS.get(world.name), world.horizon
+  horizons = task.judged_horizons(world)
+  longest = dataclasses.replace(world, horizon=max((judged, *horizons)))
+  env = _environment(policy, longest)
+  player = players.ExportedPlayer(policy.acting, env, options.is_greedy)
+  progress = player.progress(options.num_tasks, _seed(options))
+  value = {
+    steps: evaluation.estimate(np.asarray(rollout.task_value(progress[:steps])))
+    for steps in (judged, *horizons)
+  }
+  success = evaluation.estimate(
+    np.asarray(rollout.is_success(progress[:judged]), np.float32)
+  )
+  return {
+    'env': world.name,
+    'num_agents': world.num_agents,
+    'counts': entity_counts.spelled(world.counts),
+    'trained_with': entity_counts.spelled(policy.world.counts),
+    'num_tasks': options.num_tasks,
+    'horizon': judged,
+    'seed': options.seed,
+    'policy': 'greedy' if options.is_greedy else 'stochastic',
+    'coverage': value[judged]._asdict(),
+    'success': success._asdict(),
+    'coverage_after': {
+      str(steps): value[steps].mean for steps in sorted(value)
+    },
+    'unstable_worlds': player.num_unstable,
+  }
+
+
+def film(
+  policy: Policy,
+  world: config.EnvironmentConfig,
+  options: Options,
+  path: str,
+) -> str:
+  """Writes a video of a few tasks; returns where it is."""
+  env = _environment(policy, world)
+  player = players.ExportedPlayer(policy.acting, env, options.is_greedy)
+  try:
+    steps = player.film(_NUM_FILMED, _seed(options))
+    frames = [rendering.tile(pictures) for pictures in steps]
+    return str(rendering.write_video(frames, command_line.folder(path)))
+  except (NotImplementedError, OSError, ValueError) as error:
+    raise command_line.UsageError(f'video={path}: {error}') from error
+
+
+def _seed(options: Options) -> types.Seed:
+  return randomness.fold(randomness.root(options.seed), _STREAM)

@@ -1,0 +1,53 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+from absl.testing import absltest
+from absl.testing import parameterized
+
+from vacl_tf import overrides
+from vacl_tf import presets
+from vacl_tf.launch import judging
+
+
+class WorldTest(parameterized.TestCase):
+  """The world of an evaluation is that of training, but for the counts."""
+
+  def _worlds(self, cfg, num_agents=None, num_boxes=None):
+    trained = cfg.environment
+    return [
+      judging.make_world(
+        trained, judging.wanted_counts(trained, number, num_boxes)
+      )
+      for number in num_agents or [None]
+    ]
+
+  @parameterized.parameters(
+    ('lock_and_return', {}, [(2, 2)]),
+    ('lock_and_return', {'num_agents': [3, 4]}, [(3, 3), (4, 4)]),
+    ('lock_and_return', {'num_boxes': 3}, [(2, 3)]),
+    ('lock_and_return', {'num_agents': [3], 'num_boxes': 1}, [(3, 1)]),
+    ('simple_spread', {'num_agents': [2, 8]}, [(2,), (8,)]),
+  )
+  def test_counts(self, env, given, counts):
+    worlds = self._worlds(presets.make(env=env), **given)
+    self.assertEqual([world.counts for world in worlds], counts)
+
+  def test_constants_of_training_stay(self):
+    cfg = overrides.replace(
+      presets.make(env='lock_and_return', num_agents=3),
+      {'environment.sees_birthplace': True},
+    )
+    [same] = self._worlds(cfg)
+    self.assertEqual(same, cfg.environment)
+    [other] = self._worlds(cfg, [4])
+    self.assertTrue(other.sees_birthplace)
+
+  def test_a_horizon_stays_unless_it_follows_from_the_counts(self):
+    cfg = presets.make(env='simple_spread')
+    cfg = overrides.replace(cfg, {'environment.horizon': 90})
+    horizons = [x.horizon for x in self._worlds(cfg, [4, 8, 24])]
+    self.assertEqual(horizons, [90, 90, 150])
+
+
+if __name__ == '__main__':
+  absltest.main()

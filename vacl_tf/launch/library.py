@@ -1,0 +1,236 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What the commands do, for notebooks and scripts: no flags, no exit.
+
+Reached as vacl_tf.make_config, vacl_tf.train and so on.
+"""
+
+import contextlib
+import math
+import pathlib
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from vacl_tf import agents
+from vacl_tf import bounds
+from vacl_tf import config
+from vacl_tf import entity_counts
+from vacl_tf import environments
+from vacl_tf import overrides
+from vacl_tf import presets
+from vacl_tf.environments import base
+from vacl_tf.launch import judging
+from vacl_tf.launch import run_folder
+from vacl_tf.launch import session
+from vacl_tf.launch import signals
+from vacl_tf.training import policy_files
+
+load_policy = policy_files.load_policy
+
+
+class Trained(NamedTuple):
+  """What came of training.
+
+  Attributes:
+    run_dir: folder with the policy, checkpoints, metrics and curves.
+    rows: of metrics.csv, those that this call has added.
+  """
+
+  run_dir: pathlib.Path
+  rows: list[dict[str, float]]
+
+  @property
+  def coverage(self) -> float:
+    """Coverage of the last evaluation in `rows`, NaN if there was none."""
+    found = [row['coverage'] for row in self.rows]
+    return next((x for x in reversed(found) if not math.isnan(x)), math.nan)
+
+
+def make_config(
+  env: str,
+  num_agents: int | None = None,
+  *,
+  num_boxes: int | None = None,
+  preset: str = 'default',
+  agent: str | None = None,
+  curriculum: str | None = None,
+  path: str | None = None,
+  seed: int = 0,
+  changes: Mapping[str, Any] | None = None,
+) -> config.Config:
+  """Returns the constants of a run.
+
+  Args:
+    env: name of the task.
+    num_agents: to master; None for the task's own number.
+    num_boxes: if the task has any; None for as many as agents.
+    preset: constants to start from.
+    agent: name; None for the task's own.
+    curriculum: name; None for the default one.
+    path: entity counts on the way, like '4,8,16'; '' for no entity progression,
+      None for the default ones.
+    seed: root of all randomness.
+    changes: of single constants, like {'ppo.clip': 0.1}; docs/configuration.md
+      lists them.
+
+  Raises:
+    ValueError: it is not a possible config; the message says what is allowed.
+  """
+  cfg = presets.make(
+    env=env,
+    num_agents=num_agents,
+    num_boxes=num_boxes,
+    preset=preset,
+    agent=agent,
+    curriculum=curriculum,
+    path=path,
+    seed=seed,
+  )
+  cfg = overrides.replace(cfg, dict(changes or {}))
+  bounds.check(cfg)
+  return cfg
+
+
+def make_length(
+  cfg: config.Config, changes: Mapping[str, Any] | None = None
+) -> config.RunLength:
+  """Returns when a run ends, is evaluated and saved.
+
+  Args:
+    cfg: its constants.
+    changes: of fields of `config.RunLength`.
+
+  Raises:
+    ValueError: one is not possible; the message says what is allowed.
+  """
+  length = overrides.replace(presets.run_length(cfg), dict(changes or {}))
+  steps = (
+    cfg.training.num_tasks * cfg.environment.horizon * cfg.training.num_rollouts
+  )
+  if length.num_env_steps < steps:
+    raise ValueError(
+      f'num_env_steps={length.num_env_steps} is below one iteration; give at '
+      f'least {steps} (num_tasks * horizon * num_rollouts)'
+    )
+  bounds.check_leaves(length)
+  return length
+
+
+def make_worlds(cfg: config.Config) -> tuple[base.World, ...]:
+  """Returns the world with each entity count, the one to master last.
+
+  Raises:
+    ImportError: what simulates it is not installed.
+    ValueError: the agent can't play it.
+  """
+  envs = environments.load_all(cfg)
+  agents.check(cfg, envs[-1].roles)
+  return envs
+
+
+def default_run_dir(cfg: config.Config) -> str:
+  """Returns where a run is if its user does not say."""
+  count = entity_counts.spelled(cfg.environment.counts)
+  return f'runs/{cfg.environment.name}_n{count}_s{cfg.seed}'
+
+
+def train(
+  cfg: config.Config,
+  run_dir: str | pathlib.Path | None = None,
+  *,
+  envs: Sequence[base.World] | None = None,
+  restart: bool = False,
+  on_row: Callable[[dict[str, float]], None] = lambda row: None,
+  **length: Any,
+) -> Trained:
+  """Trains, or resumes what is in the folder, as `launch.main` does.
+
+  A process may call it several times. After Ctrl-C the same call goes on.
+
+  Args:
+    cfg: of `make_config`.
+    run_dir: folder; None for one below runs/ with the name of the task.
+    envs: as of `make_worlds`; None to make them from the config.
+    restart: train anew; what is in the folder is renamed first.
+    on_row: takes each row of metrics.csv, as numbers by name.
+    **length: fields of `config.RunLength`, such as num_env_steps=1_000_000.
+
+  Raises:
+    ValueError: the config or the length is not possible.
+    command_line.UsageError: the folder can't be used, or memory does not
+      suffice; nothing is lost.
+    KeyboardInterrupt: Ctrl-C, after the run was saved.
+  """
+  began = time.monotonic()
+  bounds.check(cfg)
+  run_length = make_length(cfg, length)
+  worlds = make_worlds(cfg) if envs is None else tuple(envs)
+  rows: list[dict[str, float]] = []
+
+  def note(row: dict[str, float]) -> None:
+    rows.append(row)
+    on_row(row)
+
+  path = pathlib.Path(run_dir or default_run_dir(cfg))
+  with (
+    run_folder.hold(path, cfg, session.note, restart) as path,
+    _signals() as asked,
+  ):
+    code = session.train(
+      *(cfg, run_length, worlds, path, asked), began=began, on_row=note
+    )
+  if code == 128 + signal.SIGINT:
+    raise KeyboardInterrupt
+  if code:
+    sys.exit(code)  # The process was asked to end.
+  return Trained(path, rows)
+
+
+def evaluate(
+  run_dir: str | pathlib.Path | None = None,
+  *,
+  saved_model: str | pathlib.Path | None = None,
+  num_agents: int | None = None,
+  num_boxes: int | None = None,
+  num_tasks: int = 500,
+  seed: int = 0,
+  is_greedy: bool = True,
+  run_graph: bool = False,
+) -> dict[str, Any]:
+  """Plays fresh target tasks, as `launch.evaluate --json` does.
+
+  Args:
+    run_dir: folder of a run, in progress or finished.
+    saved_model: folder of an exported policy, instead.
+    num_agents: in each world; None for as many as in training.
+    num_boxes: likewise; None for as in training, or as many as agents.
+    num_tasks: 2 or more.
+    seed: of tasks and actions.
+    is_greedy: whether the likeliest action is taken.
+    run_graph: run the program that the saved model is; only if you trust its
+      author.
+
+  Returns:
+    Coverage and success as {'mean', 'low', 'high'}, and what was played.
+
+  Raises:
+    ValueError: there is no such world.
+    command_line.UsageError: the policy can't be read or can't play there.
+  """
+  places = (x and pathlib.Path(x) for x in (run_dir, saved_model))
+  policy = judging.load(*places, run_graph)
+  counts = judging.wanted_counts(policy.world, num_agents, num_boxes)
+  world = judging.make_world(policy.world, counts)
+  options = judging.Options(num_tasks, seed, is_greedy)
+  return judging.judge(policy, world, options)
+
+
+def _signals() -> contextlib.AbstractContextManager[signals.Asked]:
+  """Notes signals, which only the main thread can."""
+  if threading.current_thread() is threading.main_thread():
+    return signals.noted()
+  return contextlib.nullcontext(signals.Asked())

@@ -1,0 +1,191 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Training and evaluation as calls: twice in a process, resumed, refused."""
+
+import contextlib
+import csv
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import threading
+import time
+from unittest import mock
+
+from absl.testing import absltest
+from absl.testing import parameterized
+
+import vacl_tf
+from vacl_tf import environments
+from vacl_tf.launch import command_line
+from vacl_tf.testing import tiny
+from vacl_tf.training import loop
+from vacl_tf.training import programs as programs_lib
+from vacl_tf.training import replicas
+
+_STEPS = 3
+
+
+def _config(**more):
+  cfg = vacl_tf.make_config('simple_spread', 2, curriculum='uniform', **more)
+  return tiny.shrunk(cfg)
+
+
+class ConfigTest(parameterized.TestCase):
+  def test_it_is_what_was_asked_for(self):
+    cfg = vacl_tf.make_config(
+      'push_ball', 4, path='2,4', seed=3, changes={'ppo.clip': 0.1}
+    )
+    self.assertEqual(cfg.environment.name, 'push_ball')
+    self.assertEqual(cfg.environment.num_agents, 4)
+    self.assertEqual((cfg.seed, cfg.ppo.clip), (3, 0.1))
+
+  @parameterized.parameters(
+    ({'env': 'simple_sprea'}, 'did you mean simple_spread'),
+    ({'env': 'simple_spread', 'num_agents': 0}, 'num_agents'),
+    ({'env': 'simple_spread', 'changes': {'ppo.clipp': 1}}, 'clip'),
+    ({'env': 'simple_spread', 'changes': {'ppo.clip': -1.0}}, 'clip'),
+    ({'env': 'simple_spread', 'curriculum': 'vakl'}, 'did you mean vacl'),
+  )
+  def test_what_is_not_possible_is_refused(self, arguments, message):
+    with self.assertRaisesRegex(ValueError, message):
+      vacl_tf.make_config(**arguments)
+
+  def test_names_that_do_not_exist(self):
+    with self.assertRaisesRegex(AttributeError, 'trane'):
+      vacl_tf.trane  # noqa: B018
+
+
+class TrainTest(parameterized.TestCase):
+  def setUp(self):
+    super().setUp()
+    self.folder = pathlib.Path(self.create_tempdir().full_path)
+    self.cfg = _config()
+    training = self.cfg.training
+    self.steps = training.num_tasks * self.cfg.environment.horizon
+
+  def _train(self, name: str, iterations: int, cfg=None, **more):
+    return vacl_tf.train(
+      cfg or self.cfg,
+      self.folder / name,
+      num_env_steps=iterations * self.steps,
+      evaluation_interval=2,
+      **more,
+    )
+
+  @contextlib.contextmanager
+  def _pretended(self):
+    """Lets iterations take no time; all that is written is real."""
+
+    def iterate(run, programs, cfg):
+      del programs, cfg
+      time.sleep(0.001)
+      run.iteration.assign_add(1)
+      run.env_steps.assign_add(self.steps)
+      names = ('policy_loss', 'value_loss', 'entropy', 'return_mean')
+      return dict.fromkeys(names, 0.5)
+
+    def evaluate(run, programs):
+      del programs
+      return dict.fromkeys(run.score_names, 0.5)
+
+    made = mock.Mock(replicas=replicas.ALONE)
+    with (
+      mock.patch.object(loop, 'iterate', iterate),
+      mock.patch.object(loop, 'evaluate', evaluate),
+      mock.patch.object(programs_lib, 'Programs', return_value=made) as found,
+    ):
+      yield found
+
+  def _file(self, name: str) -> list[dict[str, float]]:
+    with (self.folder / name / 'metrics.csv').open(newline='') as file:
+      return [
+        {k: float(x) for k, x in row.items() if x and k != 'wall_seconds'}
+        for row in csv.DictReader(file)
+      ]
+
+  def test_trained_resumed_and_evaluated_in_one_process(self):
+    seen = []
+    first = self._train('run', 1)
+    self.assertLess(first.rows[0]['wall_seconds'], 600.0)  # Of this call.
+    rest = self._train('run', _STEPS, on_row=seen.append)
+    self.assertEqual(rest.rows, seen)
+    self.assertEqual([row['iteration'] for row in seen], [2, 3])
+    self.assertBetween(rest.coverage, 0.0, 1.0)
+    self.assertLen(self._file('run'), _STEPS)
+    found = vacl_tf.evaluate(rest.run_dir, num_agents=3, num_tasks=4)
+    self.assertEqual((found['num_agents'], found['num_tasks']), (3, 4))
+    self.assertBetween(found['coverage']['mean'], 0.0, 1.0)
+    policy, facts = vacl_tf.load_policy(rest.run_dir / 'saved_model')
+    self.assertTrue(policy)
+    self.assertEqual(facts['iteration'], _STEPS)
+
+  def test_a_folder_of_another_run(self):
+    with self._pretended():
+      self._train('run', 2)
+      with self.assertRaisesRegex(command_line.UsageError, 'another config'):
+        self._train('run', 2, _config(seed=1))
+      anew = self._train('run', 1, _config(seed=1), restart=True)
+    self.assertLen(anew.rows, 1)
+    self.assertLen(self._file('run.old1'), 2)
+
+  def test_worlds_of_ones_own(self):
+    worlds = environments.load_all(self.cfg)
+    with self._pretended() as programs:
+      self._train('mine', 1, envs=worlds)
+    self.assertIs(programs.call_args.args[1][0], worlds[0])
+
+  def test_ctrl_c_saves_and_the_same_call_goes_on(self):
+    def interrupt(row):
+      if row['iteration'] == 1:
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with self._pretended():
+      with self.assertRaises(KeyboardInterrupt):
+        self._train('cut', 1000, on_row=interrupt)
+      number = len(self._file('cut'))
+      self.assertBetween(number, 1, 999)
+      rest = self._train('cut', number + 1).rows
+    self.assertEqual([row['iteration'] for row in rest], [number + 1])
+    self.assertIs(signal.getsignal(signal.SIGINT), signal.default_int_handler)
+
+  def test_in_a_thread(self):
+    found = []
+    thread = threading.Thread(
+      target=lambda: found.append(self._train('thread', 1))
+    )
+    with self._pretended():
+      thread.start()
+      thread.join()
+    self.assertLen(found[0].rows, 1)
+
+  @parameterized.parameters(
+    ({'num_env_steps': 1}, 'below one iteration'),
+    ({'stop_at_coverage': 2.0}, 'stop_at_coverage'),
+    ({'stop_at': 0.5}, 'stop_at'),
+  )
+  def test_lengths_that_are_not_possible(self, length, message):
+    with self.assertRaisesRegex(ValueError, message):
+      vacl_tf.train(self.cfg, self.folder / 'none', **length)
+    self.assertFalse((self.folder / 'none').exists())
+
+
+class ImportTest(absltest.TestCase):
+  def test_the_package_alone_imports_no_tensorflow(self):
+    code = (
+      'import sys, vacl_tf; dir(vacl_tf);'
+      'print("tensorflow" in sys.modules, "train" in dir(vacl_tf))'
+    )
+    ended = subprocess.run(
+      [sys.executable, '-c', code],
+      env={**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))},
+      capture_output=True,
+      text=True,
+      check=True,
+    )
+    self.assertEqual(ended.stdout, 'False True\n')
+
+
+if __name__ == '__main__':
+  absltest.main()
