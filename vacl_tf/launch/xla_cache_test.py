@@ -19,13 +19,11 @@ from vacl_tf.launch import xla_cache
 
 _STEPS = 100  # Of an iteration.
 _FLAGS = (
+  '--curriculum=uniform',  # It compiles least.
   '--config.training.num_tasks=10',
   '--config.training.num_evaluation_tasks=10',
   '--config.environment.horizon=10',
   '--config.ppo.num_minibatches=1',
-  '--config.curriculum.num_easy_tasks=10',
-  '--config.curriculum.capacity=20',
-  '--config.curriculum.num_children=10',
   '--config.agent.hidden_size=8',
   f'--num_env_steps={3 * _STEPS}',
   '--evaluation_interval=2',
