@@ -9,7 +9,7 @@ from typing import Any
 # While one of the commands starts, `python -m vacl_tf.launch.main`: it may be
 # asked to end at any moment, and find its outputs closed.
 if sys.argv[:1] == ['-m'] and any(
-  argument.startswith('vacl_tf.launch.') for argument in sys.orig_argv
+  argument.startswith(f'{__name__}.launch.') for argument in sys.orig_argv
 ):
   from vacl_tf.launch import outputs
   from vacl_tf.launch import signals

@@ -34,7 +34,7 @@ NUM_REPLICAS = command_line.Flag(
   'of the worlds; auto: one for each CPU that this process may use.',
 )
 
-_PROGRAM = 'vacl_tf.launch.main'
+_PROGRAM = f'{__package__}.main'
 _CLUSTER = 'TF_CONFIG'
 _PARENT = 'VACL_TF_PARENT'  # Process that a follower is not to outlive.
 _POLL_SECONDS = 0.5
