@@ -199,7 +199,7 @@ def _events_until(path: pathlib.Path, last_step: int) -> int:
     while len(head := file.read(_HEAD_BYTES)) == _HEAD_BYTES:
       length = int.from_bytes(head[:8], 'little')
       after = end + _HEAD_BYTES + length + _TAIL_BYTES
-      if after > size:
+      if not length or after > size:  # No event is empty.
         break
       try:
         event = tf.compat.v1.Event.FromString(file.read(length))

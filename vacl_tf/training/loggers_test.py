@@ -171,6 +171,14 @@ class TensorBoardLoggerTest(tf.test.TestCase):
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     self.assertLess(after - before, 4000)  # It was 25,000 KB.
 
+  def test_zeros_at_the_end_are_no_events(self):
+    self._write(1, 2)
+    (path,) = self.path.iterdir()
+    content = path.read_bytes()
+    path.write_bytes(content + bytes(1000))
+    loggers.TensorBoardLogger.cut(self.path, 200, self.fail)
+    self.assertEqual(path.read_bytes(), content)
+
   def test_half_an_event_goes(self):
     self._write(1, 2)
     (path,) = self.path.iterdir()
