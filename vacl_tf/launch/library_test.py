@@ -19,6 +19,7 @@ from absl.testing import parameterized
 import vacl_tf
 from vacl_tf import environments
 from vacl_tf.launch import command_line
+from vacl_tf.launch import library
 from vacl_tf.testing import tiny
 from vacl_tf.training import loop
 from vacl_tf.training import programs as programs_lib
@@ -51,6 +52,11 @@ class ConfigTest(parameterized.TestCase):
   def test_what_is_not_possible_is_refused(self, arguments, message):
     with self.assertRaisesRegex(ValueError, message):
       vacl_tf.make_config(**arguments)
+
+  def test_the_package_offers_them_all(self):
+    for name in ('evaluate', 'load_policy', 'make_config', 'train'):
+      self.assertIs(getattr(vacl_tf, name), getattr(library, name))
+      self.assertIn(name, dir(vacl_tf))
 
   def test_names_that_do_not_exist(self):
     with self.assertRaisesRegex(AttributeError, 'trane'):
