@@ -27,6 +27,8 @@ from vacl_tf.training import programs as programs_lib
 from vacl_tf.training import replicas
 from vacl_tf.training import run as run_lib
 
+_MANY_SECONDS = 600.0  # Of an iteration, before which a user is told.
+
 
 def note(text: str) -> None:
   """Prints what a user may want to know of."""
@@ -56,7 +58,7 @@ def train(
     on_row: takes each row.
   """
   run = run_lib.Run(cfg, envs)
-  memory.check(footprint.estimate(run, envs, cfg))
+  _check_cost(run, envs, cfg, group.count)
   checkpointer = checkpoints.Checkpointer(
     run, path / run_folder.CHECKPOINTS, length.num_checkpoints
   )
@@ -83,6 +85,22 @@ def train(
   print(f'Finished: {_summary(run)}')
   _leave(run, envs[-1], cfg, path)
   return 0
+
+
+def _check_cost(
+  run: run_lib.Run,
+  envs: tuple[base.World, ...],
+  cfg: config.Config,
+  num_replicas: int,
+) -> None:
+  """Refuses what takes too much memory; says so if it takes much time."""
+  memory.check(footprint.estimate(run, envs, cfg))
+  seconds = footprint.iteration_seconds(envs, cfg) / num_replicas
+  if seconds > _MANY_SECONDS:
+    note(
+      f'an iteration may take {seconds / 60.0:,.0f} minutes; it is shorter '
+      'with fewer agents or config.training.num_tasks'
+    )
 
 
 def _begin(

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""How much memory training is going to take, before it does.
+"""How much memory and time training is going to take, before it does.
 
 TensorFlow ends in a segmentation fault, or is killed, where memory does not
 suffice. What is estimated here was compared with measured peaks; see the test.
@@ -25,6 +25,7 @@ _NUMBERS = 10  # Of an agent in a step: rewards, values, advantages and so on.
 _LAYERS = 16  # Of hidden_size, of a vector, kept for its gradient.
 _MOMENTS = 3  # A gradient and two moments for each weight.
 _SEEDS = 50  # Whose kernels the curriculum computes together.
+_VECTOR_SECONDS = 1.5e-6  # Of an observed vector in an epoch.
 _WORLD = 250e3  # A simulation outside TensorFlow.
 
 _MICROBATCH = 'config.ppo.microbatch_vectors'
@@ -55,6 +56,16 @@ def estimate(
   largest = max(found, key=found.get)
   found[largest] += _COMPILER
   return found
+
+
+def iteration_seconds(envs: Sequence[base.World], cfg: config.Config) -> float:
+  """Returns about how long an iteration takes on two cores, in seconds.
+
+  Within a factor of four of what was measured; see the test.
+  """
+  vectors = max(env.num_vectors * env.horizon for env in envs)
+  passes = cfg.training.num_rollouts * cfg.ppo.num_epochs
+  return _VECTOR_SECONDS * vectors * cfg.training.num_tasks * passes
 
 
 def _of_count(

@@ -86,6 +86,30 @@ class FootprintTest(parameterized.TestCase):
     env = fakes.LineWorld()
     self.assertNotEmpty(footprint.estimate(run_lib.Run(cfg, [env]), [env], cfg))
 
+  # Seconds of an iteration on two cores, from benchmark and results/.
+  @parameterized.parameters(
+    (0.45, {'env': 'simple_spread', 'num_agents': 4}),
+    (1.5, {'env': 'simple_spread', 'num_agents': 8}),
+    (162.0, {'env': 'simple_spread', 'num_agents': 100}),
+    (1.7, {'env': 'push_ball', 'num_agents': 4}),
+    (0.9, {'env': 'ramp_use'}),
+    (1.1, {'env': 'lock_and_return'}),
+  )
+  def test_time_is_within_a_factor_of_four(self, measured, options):
+    cfg = presets.make(path='', curriculum='task_expansion', **options)
+    found = footprint.iteration_seconds(environments.load_all(cfg), cfg)
+    self.assertBetween(found, measured / 4.0, measured * 4.0)
+
+  def test_time_grows_with_what_is_played(self):
+    cfg = presets.make(env='simple_spread', num_agents=4, path='')
+    envs = environments.load_all(cfg)
+    once = footprint.iteration_seconds(envs, cfg)
+    values = {'training.num_rollouts': 2, 'ppo.num_epochs': 3}
+    more = overrides.replace(cfg, values)
+    self.assertAlmostEqual(
+      footprint.iteration_seconds(envs, more), 6.0 * once, 6
+    )
+
 
 if __name__ == '__main__':
   absltest.main()
