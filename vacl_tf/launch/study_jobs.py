@@ -178,7 +178,9 @@ class Job:
   def _train(self) -> None:
     self._is_training = True
     with (self._path / study_records.LOG).open('a') as log:
-      self._start((*self._commands.train, *self.run.flags), log, log)
+      self._start(
+        (*self._commands.train, *self.run.flags, '--num_replicas=1'), log, log
+      )
 
   def _evaluate(self) -> None:
     self._is_training = False
