@@ -6,12 +6,26 @@ import os
 import pathlib
 import platform
 
+MANY_THREADS = 4096  # More than any machine has.
+_most_threads = MANY_THREADS
+
 
 def cpus() -> list[int]:
   """Returns the CPUs that this process may use."""
   if hasattr(os, 'sched_getaffinity'):  # Not everywhere.
     return sorted(os.sched_getaffinity(0))
   return list(range(os.cpu_count() or 1))
+
+
+def threads() -> int:
+  """Returns how many threads this process may compute with."""
+  return min(len(cpus()), _most_threads)
+
+
+def bound_threads(most: int) -> None:
+  """Sets how many threads this process may compute with, CPUs permitting."""
+  global _most_threads
+  _most_threads = most
 
 
 def processor() -> str:

@@ -20,6 +20,15 @@ class MachineTest(absltest.TestCase):
     self.addCleanup(setattr, os, 'sched_getaffinity', affinity)
     self.assertLen(machine.cpus(), os.cpu_count())
 
+  def test_threads_are_bound_by_cpus_and_by_what_is_asked_for(self):
+    self.addCleanup(machine.bound_threads, machine.MANY_THREADS)
+    with mock.patch.object(os, 'sched_getaffinity', lambda _: {1, 2, 3}):
+      self.assertEqual(machine.threads(), 3)
+      machine.bound_threads(2)
+      self.assertEqual(machine.threads(), 2)
+      machine.bound_threads(7)
+      self.assertEqual(machine.threads(), 3)
+
   def test_the_processor_has_a_name(self):
     self.assertTrue(machine.processor().isprintable())
 

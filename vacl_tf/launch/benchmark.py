@@ -30,12 +30,12 @@ from vacl_tf.launch import run_folder
 with command_line.quiet_imports():
   import tensorflow as tf
 
-  tf.config.list_physical_devices('GPU')  # Looking for one complains too.
-
 from vacl_tf import environments
 from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.environments import base
+from vacl_tf.launch import devices
+from vacl_tf.launch import matmul_bound
 from vacl_tf.learning import update
 from vacl_tf.training import programs as programs_lib
 from vacl_tf.training import run as run_lib
@@ -65,7 +65,8 @@ _STARTS = command_line.Flag(
 )
 
 _define = command_line.defines(
-  *(_ENV, _COUNTS, _REPEATS, _STARTS, command_line.JSON)
+  *(_ENV, _COUNTS, _REPEATS, _STARTS, command_line.JSON),
+  *(devices.DEVICE, devices.THREADS),
 )
 
 _SOLVED_SHARE = 0.3  # Of a batch, to keep the timed curriculum at work.
@@ -227,6 +228,7 @@ def measure(
     'rollout_steps_per_second': round(env_steps / best['collect']),
     'training_steps_per_second': round(env_steps / iteration),
     'update_us_per_agent_sample': round(1e6 * best['learn'] / num_samples, 3),
+    'matmul_bound_us': round(_matmul_bound_us(run, programs, repeats), 3),
     **{f'{name}_ms': round(1e3 * best[name], 2) for name in _SHOWN},
     'curriculum_share': round(both / iteration, 4),
     'compile_seconds': round(compiling, 1),
@@ -298,6 +300,29 @@ def _timed_parts(
   )
 
 
+def _matmul_bound_us(
+  run: run_lib.Run, programs: programs_lib.Programs, repeats: int
+) -> float:
+  """Returns what an agent-sample's matrix products take at this machine's best.
+
+  In an update, forwards and backwards, of policy and value.
+  """
+  [count], seed = programs.counts, randomness.root(0)
+  learn = programs.learn.counts[0]
+  [batch] = programs.sample(seed)
+  played = update.RolloutBatch(count.collect(batch, seed), batch.size)
+  samples, sums = learn.prepare(played)
+  scale, _ = programs.learn.combine(sums)
+  order = learn.order(played, seed)
+  flops = matmul_bound.flops(
+    *(learn.gradient, samples, order, tf.constant(0), scale),
+    loop_steps=run.agent.segment_length,
+  )
+  num_agents = sum(role.num_agents for role in count.env.roles)
+  rows = learn.rows_per_microbatch * run.agent.segment_length * num_agents
+  return 1e6 * flops / rows / matmul_bound.flops_per_second(repeats)
+
+
 def _config(env_name: str, counts: entity_counts.Counts) -> config.Config:
   """Returns the default preset with these counts, without progression."""
   task = catalog.TASKS.get(env_name)
@@ -336,6 +361,8 @@ def _asked_counts(env_name: str) -> list[entity_counts.Counts]:
 
 def main() -> int:
   """Prints the figures of each count."""
+  devices.bound_threads()
+  devices.use()
   name = _ENV.value or catalog.TASKS.names()[0]
   try:
     found = {

@@ -173,6 +173,7 @@ class MeasureTest(absltest.TestCase):
         'rollout_steps_per_second',
         'training_steps_per_second',
         'update_us_per_agent_sample',
+        'matmul_bound_us',
         'collect_ms',
         'learn_ms',
         'curriculum_ms',

@@ -21,10 +21,9 @@ os.environ.setdefault('TF_ENABLE_ONEDNN_OPTS', '0')
 with command_line.quiet_imports():
   import tensorflow as tf
 
-  tf.config.list_physical_devices('GPU')  # Looking for one complains too.
-
 from vacl_tf.environments import base
 from vacl_tf.environments import rendering
+from vacl_tf.launch import devices
 from vacl_tf.launch import judging
 from vacl_tf.training import checkpoints
 from vacl_tf.training import evaluation
@@ -128,6 +127,7 @@ define = command_line.defines(
 
 def main() -> int:
   """Prints coverage, success rate and their intervals."""
+  devices.use()
   if _VIDEO.value:
     _check_video(_VIDEO.value)
   options = judging.Options(

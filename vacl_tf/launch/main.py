@@ -21,10 +21,12 @@ from vacl_tf.launch import run_folder
 from vacl_tf.launch import signals
 
 with command_line.quiet_imports():
-  import tensorflow as tf
+  import tensorflow as tf  # noqa: F401  Not quiet where it is imported next.
 
 from vacl_tf.environments import base
+from vacl_tf.launch import devices
 from vacl_tf.launch import library
+from vacl_tf.launch import provenance
 from vacl_tf.launch import replication
 from vacl_tf.launch import session
 from vacl_tf.launch import xla_cache
@@ -72,7 +74,8 @@ _RESTART = command_line.Flag(
 _define = command_line.defines(
   *(_ENV, _PRESET, _NUM_AGENTS, _NUM_BOXES, _ENTITY_COUNTS, _AGENT),
   *(_CURRICULUM, _RESTART, command_line.RUN_DIR, command_line.SEED),
-  *(replication.NUM_REPLICAS, xla_cache.FOLDER),
+  *(replication.NUM_REPLICAS, devices.DEVICE, devices.THREADS),
+  xla_cache.FOLDER,
 )
 
 _PREFIX = 'config.'
@@ -176,10 +179,12 @@ def main() -> int:
   """Trains as the flags say; returns the exit code."""
   cfg = make_config()
   length = make_length(cfg)
+  devices.bound_threads()
   xla_cache.use(session.note)
-  with command_line.quiet_imports():
-    tf.config.list_physical_devices('GPU')  # Looking for one complains too.
-  with replication.joined(lambda count: bounds.divides(cfg, count)) as group:
+  with replication.joined(
+    lambda count: bounds.divides(cfg, count),
+    lambda: provenance.shared(cfg, length),
+  ) as group:
     return _main(cfg, length, group)
 
 

@@ -54,6 +54,16 @@ def write(
   )
 
 
+def shared(cfg: config.Config, length: config.RunLength) -> dict[str, Any]:
+  """Returns what all processes that train a run together have in common."""
+  return {
+    **overrides.leaves(cfg),
+    **overrides.leaves(length),
+    **{name: x for name, x in _versions().items() if name != 'python'},
+    'git_revision': _git_revision(),
+  }
+
+
 def _versions() -> dict[str, str]:
   packages = {name: importlib.metadata.version(name) for name in _PACKAGES}
   with contextlib.suppress(importlib.metadata.PackageNotFoundError):

@@ -3,12 +3,11 @@
 """The processes that train one run together, started or joined.
 
 On one machine the command that the user gives is the chief and starts the
-others, each on CPUs of its own. On several machines each process is told of the
-others by TF_CONFIG or by Slurm.
+others, each on CPUs and a GPU of its own. On several machines each process is
+told of the others by TF_CONFIG or by Slurm; see `cluster`.
 """
 
 import contextlib
-import json
 import os
 import signal
 import socket
@@ -17,25 +16,28 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NoReturn
 
 import tensorflow as tf
 from absl import flags
 
 from vacl_tf import machine
+from vacl_tf.launch import cluster
 from vacl_tf.launch import command_line
+from vacl_tf.launch import devices
 from vacl_tf.training import replicas
 
 NUM_REPLICAS = command_line.Flag(
   flags.DEFINE_string,
   'num_replicas',
-  '1',
+  'auto',
   'Processes of this machine that train the run together, each with a share '
-  'of the worlds; auto: one for each CPU that this process may use.',
+  'of the worlds; auto: those that TF_CONFIG or Slurm name, or else one for '
+  'each GPU, or else 1.',
 )
 
 _PROGRAM = f'{__package__}.main'
-_CLUSTER = 'TF_CONFIG'
 _PARENT = 'VACL_TF_PARENT'  # Process that a follower is not to outlive.
 _POLL_SECONDS = 0.5
 _LOCAL_SECONDS = 120.0  # For processes of this machine to find each other.
@@ -46,22 +48,31 @@ _MOST = 4096  # Processes.
 
 
 @contextlib.contextmanager
-def joined(fits: Callable[[int], bool]) -> Iterator[replicas.Replicas]:
+def joined(
+  fits: Callable[[int], bool], facts: Callable[[], Mapping[str, Any]]
+) -> Iterator[replicas.Replicas]:
   """Starts or joins the processes that the flags and the environment name.
 
   To be called before TensorFlow's first operation.
 
   Args:
     fits: whether a batch can be shared out among so many.
+    facts: returns what has to be the same for all by name: constants, versions.
 
   Yields:
     This process among them.
 
   Raises:
-    UsageError: the number is not possible, or TF_CONFIG is not valid.
+    UsageError: the number is not possible, or what the environment says.
   """
   try:
     with _joined(fits) as group:
+      if group.count > 1 and (differences := group.differences(facts())):
+        _end(
+          f'the replicas differ in {differences}; start all with the same '
+          'command and the same versions',
+          command_line.USAGE,
+        )
       yield group
   except replicas.LostError as error:
     # Not by the usual way out: TensorFlow would wait there for the lost one.
@@ -70,31 +81,35 @@ def joined(fits: Callable[[int], bool]) -> Iterator[replicas.Replicas]:
 
 @contextlib.contextmanager
 def _joined(fits: Callable[[int], bool]) -> Iterator[replicas.Replicas]:
+  is_free = NUM_REPLICAS.value == 'auto'
   if _PARENT in os.environ:
     _end_with(int(os.environ[_PARENT]))
-    yield _connected(_LOCAL_SECONDS)
+    yield _connected(cluster.named(), _LOCAL_SECONDS)
     threading.Event().wait()  # The chief may need a last answer; it ends us.
-  elif _CLUSTER in os.environ:
-    _check_cluster(os.environ[_CLUSTER], fits)
-    yield _connected(_REMOTE_SECONDS)
-  elif (count := _asked(fits)) == 1:
+  elif is_free and (named := cluster.named()) is not None:
+    name = f'{named.source} with {len(named.workers)} workers'
+    _check_fits(name, len(named.workers), fits)
+    yield _connected(named, _REMOTE_SECONDS)
+  elif (count := automatic(fits) if is_free else _asked(fits)) == 1:
+    devices.use()
     yield replicas.ALONE
   else:
-    with _followers(count):
-      yield _connected(_LOCAL_SECONDS)
+    with _followers(count) as here:
+      yield _connected(here, _LOCAL_SECONDS)
 
 
 def automatic(fits: Callable[[int], bool]) -> int:
-  """Returns the most processes that have a CPU each."""
-  return max(
-    count for count in range(1, len(machine.cpus()) + 1) if fits(count)
-  )
+  """Returns the most processes that have a GPU each, at least one.
+
+  Processes that share the CPUs of a machine were no faster than one; see
+  "Clusters and GPUs" in docs/clusters.md.
+  """
+  count = devices.num_gpus() if devices.DEVICE.value == 'auto' else 0
+  return max(filter(fits, range(1, count + 1)), default=1)
 
 
 def _asked(fits: Callable[[int], bool]) -> int:
   text = NUM_REPLICAS.value
-  if text == 'auto':
-    return automatic(fits)
   if not (text.isascii() and text.isdigit() and int(text)):
     raise command_line.UsageError(
       f'num_replicas={text} is not a number of processes; give auto, or 1 or '
@@ -116,83 +131,70 @@ def _check_fits(name: str, count: int, fits: Callable[[int], bool]) -> None:
     )
 
 
-def _check_cluster(text: str, fits: Callable[[int], bool]) -> None:
-  """Raises UsageError if TF_CONFIG does not name this process."""
-  try:
-    content = json.loads(text)
-    workers, task = content['cluster']['worker'], content['task']
-    is_valid = (
-      isinstance(workers, list)
-      and all(isinstance(x, str) and ':' in x for x in workers)
-      and task['type'] == 'worker'
-      and int(task['index']) in range(len(workers))
-      and set(content['cluster']) == {'worker'}
-    )
-  except (ValueError, KeyError, TypeError):
-    is_valid = False
-  if not is_valid:
-    raise command_line.UsageError(
-      'TF_CONFIG is not a cluster of workers; give JSON like {"cluster": '
-      '{"worker": ["host0:port", "host1:port"]}, "task": {"type": "worker", '
-      '"index": 0}}'
-    )
-  _check_fits(f'TF_CONFIG with {len(workers)} workers', len(workers), fits)
-
-
-def _connected(seconds: float) -> replicas.Replicas:
+def _connected(here: cluster.Cluster, seconds: float) -> replicas.Replicas:
   """Waits for the other processes; ends this one if they don't come."""
 
   def give_up() -> None:
     _end(
       'the other processes of the run could not be reached within '
-      f'{seconds:.0f} s; start all that TF_CONFIG names: '
-      f'{os.environ.get(_CLUSTER)}'
+      f'{seconds:.0f} s; start all of {", ".join(here.workers)}'
     )
 
+  devices.use(here.local_index)
+  # Python would see them after the wait, and there is nothing to save.
+  asked = (signal.SIGINT, signal.SIGTERM)
+  handlers = {x: signal.signal(x, signal.SIG_DFL) for x in asked}
   timer = threading.Timer(seconds, give_up)
   timer.daemon = True
   timer.start()
   try:
-    handler = signal.getsignal(signal.SIGTERM)
-    strategy = tf.distribute.MultiWorkerMirroredStrategy()
-    # TensorFlow has put one of its own in its place.
-    signal.signal(signal.SIGTERM, handler)
+    strategy = tf.distribute.MultiWorkerMirroredStrategy(
+      tf.distribute.cluster_resolver.SimpleClusterResolver(
+        tf.train.ClusterSpec({'worker': here.workers}),
+        task_type='worker',
+        task_id=here.index,
+        rpc_layer='grpc',
+      )
+    )
     return replicas.distributed(strategy)
+  except tf.errors.OpError as error:
+    reason = error.message.partition('\n')[0]
+    _end(f'{here.workers[here.index]} cannot be used: {reason}')
   finally:
     timer.cancel()
+    for number, handler in handlers.items():  # TensorFlow has set some, too.
+      signal.signal(number, handler)
 
 
 @contextlib.contextmanager
-def _followers(count: int) -> Iterator[None]:
+def _followers(count: int) -> Iterator[cluster.Cluster]:
   """Starts the other processes on this machine; they end with this one."""
-  workers = _free_addresses(count)
+  workers = tuple(_free_addresses(count))
+  here = [cluster.Cluster('', workers, index) for index in range(count)]
   shares = [machine.cpus()[index::count] for index in range(count)]
 
   def environment(index: int) -> dict[str, str]:
-    task = {'type': 'worker', 'index': index}
-    cluster = {'cluster': {'worker': workers}, 'task': task}
     return {
       **os.environ,
-      _CLUSTER: json.dumps(cluster),
+      cluster.VARIABLE: here[index].text,
       _PARENT: str(os.getpid()),
       'PYTHONPATH': os.pathsep.join(filter(None, sys.path)),
     }
 
   command = [sys.executable, '-m', _PROGRAM]
   children = []
-  with _environment({_CLUSTER: environment(0)[_CLUSTER]}):
-    for index in range(1, count):
-      with _pinned(shares[index]):
-        children.append(_Child([*command, *sys.argv[1:]], environment(index)))
-    watch = _Watch(children)
-    try:
-      with _pinned(shares[0]):
-        yield
-    except replicas.LostError as error:
-      time.sleep(_POLL_SECONDS)  # It may be known by then why.
-      raise replicas.LostError(watch.failure() or str(error)) from error
-    finally:
-      watch.close()
+  for index in range(1, count):
+    with _pinned(shares[index]):
+      children.append(_Child([*command, *sys.argv[1:]], environment(index)))
+  watch = _Watch(children)
+  try:
+    with _pinned(shares[0]):
+      yield here[0]
+  except replicas.LostError as error:
+    time.sleep(_POLL_SECONDS)  # It may be known by then why.
+    raise replicas.LostError(watch.failure() or str(error)) from error
+  finally:
+    watch.close()
 
 
 class _Child(subprocess.Popen):
@@ -261,9 +263,9 @@ def _end_with(parent: int) -> None:
   threading.Thread(target=look, daemon=True).start()
 
 
-def _end(message: str) -> None:
+def _end(message: str, code: int = command_line.FAILURE) -> NoReturn:
   """Ends the process from any thread, whatever the others wait for."""
-  code = command_line.fail(message)
+  command_line.fail(message)
   sys.stderr.flush()
   os._exit(code)
 
@@ -290,18 +292,3 @@ def _pinned(share: Sequence[int]) -> Iterator[None]:
     yield
   finally:
     os.sched_setaffinity(0, before)
-
-
-@contextlib.contextmanager
-def _environment(values: dict[str, str]) -> Iterator[None]:
-  """Sets variables of the environment meanwhile."""
-  before = {name: os.environ.get(name) for name in values}
-  os.environ.update(values)
-  try:
-    yield
-  finally:
-    for name, value in before.items():
-      if value is None:
-        del os.environ[name]
-      else:
-        os.environ[name] = value

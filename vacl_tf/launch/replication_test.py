@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two processes train one run: exactly resumed, stopped and killed together."""
 
+import contextlib
 import csv
 import json
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -15,8 +17,9 @@ from unittest import mock
 from absl.testing import absltest
 from absl.testing import parameterized
 
-from vacl_tf import machine
+from vacl_tf.launch import cluster as cluster_lib
 from vacl_tf.launch import command_line
+from vacl_tf.launch import devices
 from vacl_tf.launch import main
 from vacl_tf.launch import replication
 from vacl_tf.testing import commands
@@ -50,30 +53,20 @@ class FlagsTest(parameterized.TestCase):
   def test_impossible_numbers_are_refused(self, number, message):
     self._is_refused(message, *_SMALL, f'--num_replicas={number}')
 
-  @parameterized.parameters(
-    'x',
-    '[]',
-    '{"cluster": {}}',
-    '{"cluster": {"worker": ["here"]}, "task": {"type": "worker", "index": 0}}',
-    '{"cluster": {"worker": ["h:1"]}, "task": {"type": "worker", "index": 1}}',
-    '{"cluster": {"worker": ["h:1"]}, "task": {"type": "ps", "index": 0}}',
-  )
-  def test_a_cluster_that_is_none_is_refused(self, text):
-    with mock.patch.dict(os.environ, {'TF_CONFIG': text}):
-      self._is_refused('TF_CONFIG is not a cluster of workers', *_SMALL)
-
   def test_a_cluster_must_divide_the_tasks(self):
     cluster = {
       'cluster': {'worker': [f'host{i}:1' for i in range(3)]},
       'task': {'type': 'worker', 'index': 0},
     }
     with mock.patch.dict(os.environ, {'TF_CONFIG': json.dumps(cluster)}):
-      self._is_refused('TF_CONFIG with 3 workers does not divide', *_SMALL)
+      message = 'TF_CONFIG with 3 workers does not divide'
+      self._is_refused(message, *_SMALL, '--num_replicas=auto')
 
-  def test_auto_takes_no_more_than_there_are_cpus(self):
-    for most in (1, 2, 5):
-      found = replication.automatic(lambda count, most=most: count <= most)
-      self.assertEqual(found, min(most, len(machine.cpus())))
+  @parameterized.parameters((0, 8, 1), (1, 8, 1), (4, 8, 4), (4, 3, 3))
+  def test_auto_takes_a_gpu_each(self, num_gpus, most, expected):
+    with mock.patch.object(devices, 'num_gpus', lambda: num_gpus):
+      found = replication.automatic(lambda count: count <= most)
+    self.assertEqual(found, expected)
 
   def _is_refused(self, message: str, *arguments: str) -> None:
     run_dir = pathlib.Path(self.create_tempdir().full_path) / 'run'
@@ -89,21 +82,26 @@ class FlagsTest(parameterized.TestCase):
 
 
 class RunTest(absltest.TestCase):
-  """Processes take most of the time: they are started four times in all."""
+  """Processes take most of the time: they are started five times in all."""
 
   def setUp(self):
     super().setUp()
     self.folder = pathlib.Path(self.create_tempdir().full_path)
 
-  def _start(self, name: str, iterations: int) -> subprocess.Popen:
+  def _start(
+    self, name: str, iterations: int, *more: str, tf_config: str | None = None
+  ) -> subprocess.Popen:
     num_steps = iterations * _STEPS_OF_ITERATION
     shell = dict(commands.environment())
     shell.pop('TF_CPP_MIN_LOG_LEVEL', None)  # Tests see more of TensorFlow.
+    if tf_config is not None:
+      shell['TF_CONFIG'] = tf_config
     return subprocess.Popen(
       [
         *(sys.executable, '-m', 'vacl_tf.launch.main', *_SMALL),
         f'--num_env_steps={num_steps}',
         f'--run_dir={self.folder / name}',
+        *more,
       ],
       stdout=subprocess.PIPE,
       stderr=subprocess.PIPE,
@@ -133,6 +131,25 @@ class RunTest(absltest.TestCase):
   def _end(self, process: subprocess.Popen) -> tuple[int, str, str]:
     out, err = process.communicate(timeout=_SECONDS)
     return process.returncode, out, err
+
+  def test_processes_that_differ_end_together(self):
+    with contextlib.ExitStack() as opened:
+      ports = [
+        opened.enter_context(socket.create_server(('127.0.0.1', 0)))
+        for _ in range(2)
+      ]
+      workers = tuple(f'127.0.0.1:{x.getsockname()[1]}' for x in ports)
+    started = []
+    for index in range(2):
+      changes = ('--num_replicas=auto', f'--config.ppo.clip=0.{index + 1}')
+      here = cluster_lib.Cluster('', workers, index)
+      started.append(self._start('differ', 3, *changes, tf_config=here.text))
+    for process in started:
+      code, _, err = self._end(process)
+      self.assertEqual(code, 2, err)
+      self.assertIn('ppo.clip: 0.1 of replica 0 and 0.2 of replica 1', err)
+      self.assertEqual(err.count('\n'), 1, err)
+    self.assertFalse((self.folder / 'differ').exists())
 
   def test_killed_stopped_and_resumed_it_is_as_if_left_in_peace(self):
     code, out, err = self._end(self._start('whole', 8))

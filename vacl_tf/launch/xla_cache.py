@@ -157,7 +157,7 @@ def _key() -> str:
     platform.machine(),
     machine.processor(),
     # Programs are cut into as many parts as there are threads.
-    str(len(machine.cpus())),
+    str(machine.threads()),
     replication.NUM_REPLICAS.value,
     *(os.environ.get(name, '') for name in _THREADS),
     os.environ.get('XLA_FLAGS', ''),

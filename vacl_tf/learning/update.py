@@ -41,7 +41,14 @@ class RolloutBatch(NamedTuple):
 
 
 class _Programs:
-  """The steps of an update for the worlds of one entity count."""
+  """The steps of an update for the worlds of one entity count.
+
+  Attributes:
+    rows_per_microbatch: segments that a gradient is computed of at once.
+    prepare: of roll-outs, samples to learn from.
+    order: in which to learn from them.
+    gradient: of one minibatch.
+  """
 
   def __init__(
     self,
@@ -55,7 +62,7 @@ class _Programs:
     self._world = world
     self._block = self._at_once(world_multiple)
     rows = world_multiple * world.horizon // learner.segment_length
-    self._rows_per_microbatch = self._at_once(
+    self.rows_per_microbatch = self._at_once(
       rows // learner.config.num_minibatches
     )
     self._over_replicas = over_replicas
@@ -111,7 +118,7 @@ class _Programs:
       samples,
       *order,
       minibatch,
-      self._rows_per_microbatch,
+      self.rows_per_microbatch,
       scale,
       self._world.observe,
     )

@@ -7,7 +7,7 @@ and moments are summed and feedback is gathered, so that every replica holds the
 same variables after each step and makes the same update of the curriculum.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,9 @@ from vacl_tf import types
 
 Tree = Any  # A structure of tensors.
 Collective = Callable[[tf.Tensor], tf.Tensor]
+
+_MOST_BYTES = 1 << 16  # Of what has to be the same for all.
+_LONG = 200  # Characters of one such fact.
 
 
 class LostError(Exception):
@@ -58,6 +61,15 @@ class Replicas:
   def copy_from_chief(self, variables: Sequence[tf.Variable]) -> None:
     """Sets variables to what the chief has."""
     del variables
+
+  def differences(self, facts: Mapping[str, Any]) -> str:
+    """Returns where others have other facts by the same names; '' if nowhere.
+
+    Args:
+      facts: what has to be the same for all.
+    """
+    del facts
+    return ''
 
 
 ALONE = Replicas()
@@ -127,6 +139,23 @@ class Group(Replicas):
       value, chief = chief[: len(own)], chief[len(own) :]
       dtype = variable.dtype.as_numpy_dtype
       variable.assign(np.frombuffer(value, dtype).reshape(variable.shape))
+
+  def differences(self, facts: Mapping[str, Any]) -> str:
+    rows = (f'{name}={str(fact)[:_LONG]}' for name, fact in facts.items())
+    mine = '\n'.join(rows).encode()[:_MOST_BYTES].ljust(_MOST_BYTES)
+    row = np.frombuffer(mine, np.uint8).astype(np.float32)[None]
+    found = self._concatenate(tf.constant(row)).numpy().astype(np.uint8)
+    told = []
+    for content in found:
+      lines = content.tobytes().decode(errors='replace').rstrip().split('\n')
+      told.append(dict(x.partition('=')[::2] for x in lines))
+    return ', '.join(
+      f'{name}: {told[0].get(name)} of replica 0 and {others.get(name)} of '
+      f'replica {index}'
+      for index, others in enumerate(told)
+      for name in sorted({*told[0], *others})
+      if told[0].get(name) != others.get(name)
+    )
 
 
 def distributed(strategy: tf.distribute.MultiWorkerMirroredStrategy) -> Group:

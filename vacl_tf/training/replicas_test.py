@@ -115,6 +115,22 @@ class ShareTest(parameterized.TestCase, tf.test.TestCase):
       ):
         self.assertAllClose(x, y, 1e-6, 1e-6)
 
+  def test_differences_are_told_to_all(self):
+    facts = [
+      {'seed': 1, 'name': 'sähe'},
+      {'seed': 1, 'name': 'sähe'},
+      {'seed': 2, 'name': 'sähe', 'rest': 'x' * 10**6},
+    ]
+    for found in _run(2, lambda group: group.differences(facts[group.index])):
+      self.assertEqual(found, '')
+    for found in _run(3, lambda group: group.differences(facts[group.index])):
+      self.assertRegex(
+        found,
+        '^rest: None of replica 0 and x* of replica 2, '
+        'seed: 1 of replica 0 and 2 of replica 2$',
+      )
+    self.assertEqual(replicas_lib.ALONE.differences(facts[0]), '')
+
   @parameterized.parameters(None, 0, 1, 2)
   def test_what_is_so_somewhere_is_so_for_all(self, where):
     found = _run(3, lambda group: group.any(group.index == where))

@@ -73,7 +73,7 @@ class HideAndSeekWorlds:
     # With more threads than CPUs steps are many times slower, as waiting
     # threads spin. Each world has its own MjData; sleep is not in the state.
     self.physics = batch.Batch(
-      model, num_worlds, threads or len(machine.cpus()), persistent=True
+      model, num_worlds, threads or machine.threads(), persistent=True
     )
     self._attach()
 

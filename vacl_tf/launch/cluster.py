@@ -1,0 +1,112 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Which processes train a run together, as TF_CONFIG or Slurm tell each."""
+
+import dataclasses
+import json
+import os
+
+import tensorflow as tf
+
+from vacl_tf.launch import command_line
+
+VARIABLE = 'TF_CONFIG'  # Of the environment, where TensorFlow looks.
+_TASKS = 'SLURM_STEP_NUM_TASKS'
+_JOB = 'SLURM_JOB_ID'
+_NODE = 'SLURMD_NODENAME'
+_LOCAL = 'SLURM_LOCALID'
+_FIRST_PORT = 12000
+_PORTS_OF_JOB = 64  # As two jobs may share a machine.
+_NUM_JOBS = 256
+
+
+@dataclasses.dataclass(frozen=True)
+class Cluster:
+  """The processes of a run.
+
+  Attributes:
+    source: what tells of them, for messages.
+    workers: their addresses, like host:port.
+    index: of this process.
+  """
+
+  source: str
+  workers: tuple[str, ...]
+  index: int
+
+  @property
+  def local_index(self) -> int:
+    """How many of the processes before this one share its machine."""
+    hosts = [x.rpartition(':')[0] for x in self.workers]
+    return hosts[: self.index].count(hosts[self.index])
+
+  @property
+  def text(self) -> str:
+    """Value of TF_CONFIG that says the same."""
+    task = {'type': 'worker', 'index': self.index}
+    cluster = {'worker': list(self.workers)}
+    return json.dumps({'cluster': cluster, 'task': task})
+
+
+def named() -> Cluster | None:
+  """Returns the processes that the environment names; None if it names none.
+
+  TF_CONFIG goes before Slurm, of which only the tasks of one `srun` count.
+
+  Raises:
+    UsageError: what it says can't be.
+  """
+  if VARIABLE in os.environ:
+    return _of_tf_config(os.environ[VARIABLE])
+  if os.environ.get(_TASKS, '1') != '1':
+    return _of_slurm()
+  return None
+
+
+def _of_tf_config(text: str) -> Cluster:
+  try:
+    content = json.loads(text)
+    workers, task = content['cluster']['worker'], content['task']
+    index = int(task['index'])
+    is_valid = (
+      isinstance(workers, list)
+      and all(isinstance(x, str) and ':' in x for x in workers)
+      and len(set(workers)) == len(workers)
+      and task['type'] == 'worker'
+      and index in range(len(workers))
+      and set(content['cluster']) == {'worker'}
+    )
+  except (ValueError, KeyError, TypeError):
+    is_valid = False
+  if not is_valid:
+    raise command_line.UsageError(
+      f'{VARIABLE} is not a cluster of workers; give JSON like {{"cluster": '
+      '{"worker": ["host0:port", "host1:port"]}, "task": {"type": "worker", '
+      '"index": 0}}, or --num_replicas=1 to train alone'
+    )
+  return Cluster(VARIABLE, tuple(workers), index)
+
+
+def _of_slurm() -> Cluster:
+  try:
+    job = int(os.environ[_JOB])
+    first = _FIRST_PORT + _PORTS_OF_JOB * (job % _NUM_JOBS)
+    # Told of one GPU for each task, so that it looks for none: which one a
+    # process takes is decided as on any other machine, see `devices`.
+    resolver = tf.distribute.cluster_resolver.SlurmClusterResolver(
+      port_base=first,
+      gpus_per_node=_PORTS_OF_JOB,
+      gpus_per_task=1,
+      auto_set_gpu=False,
+    )
+    workers = tuple(resolver.cluster_spec().as_dict()['worker'])
+    # Not by the rank: the resolver sorts the machines by name, Slurm does not.
+    me = f'{os.environ[_NODE]}:{first + int(os.environ[_LOCAL])}'
+    return Cluster('Slurm', workers, workers.index(me))
+  except (KeyError, ValueError, RuntimeError) as error:
+    reason = f'{error} is missing' if isinstance(error, KeyError) else error
+    raise command_line.UsageError(
+      f'the tasks of this Slurm job step cannot be told ({reason}); start all '
+      f'by one srun, with at most {_PORTS_OF_JOB} tasks a node, or give '
+      '--num_replicas=1 to train alone'
+    ) from error

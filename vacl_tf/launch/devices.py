@@ -1,0 +1,92 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What a process computes with: one GPU or none, and how many threads."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+from absl import flags
+
+from vacl_tf import machine
+from vacl_tf.launch import command_line
+
+DEVICE = command_line.Flag(
+  flags.DEFINE_string,
+  'device',
+  'auto',
+  'What to compute with: cpu, gpu:0, gpu:1 and so on; auto: a GPU if there is '
+  'one, and with several replicas on a machine one each.',
+)
+THREADS = command_line.Flag(
+  flags.DEFINE_integer,
+  'threads',
+  None,
+  'Most threads that a process computes with; default: one for each CPU that '
+  'it may use.',
+  lower_bound=1,
+  upper_bound=machine.MANY_THREADS,
+)
+
+_GPU = 'gpu:'
+
+
+def num_gpus() -> int:
+  """Returns how many GPUs TensorFlow finds on this machine."""
+  return len(_gpus())
+
+
+def bound_threads() -> None:
+  """Bounds the threads of this process as --threads says.
+
+  To be called before TensorFlow's first operation.
+  """
+  if THREADS.value is None or not command_line.is_own_process():
+    return
+  machine.bound_threads(THREADS.value)
+  tf.config.threading.set_intra_op_parallelism_threads(machine.threads())
+  tf.config.threading.set_inter_op_parallelism_threads(machine.threads())
+
+
+def use(local_index: int = 0) -> None:
+  """Lets this process see the device that --device names, and no other GPU.
+
+  To be called before TensorFlow's first operation. Memory of a GPU is taken as
+  it is needed.
+
+  Args:
+    local_index: number of replicas before this one on the same machine.
+
+  Raises:
+    UsageError: --device is not what there is.
+  """
+  gpus = _gpus()
+  number = _chosen(DEVICE.value, len(gpus), local_index)
+  if not command_line.is_own_process():
+    return  # Who calls us from Python has chosen.
+  visible = [] if number is None else [gpus[number]]
+  tf.config.set_visible_devices(visible, 'GPU')
+  for gpu in visible:
+    tf.config.experimental.set_memory_growth(gpu, True)
+
+
+def _gpus() -> Sequence[Any]:
+  with command_line.quiet_imports():  # Looking for one complains too.
+    return tf.config.list_physical_devices('GPU')
+
+
+def _chosen(text: str, count: int, local_index: int) -> int | None:
+  """Returns the number of the GPU to take, None for the CPU."""
+  if text == 'cpu':
+    return None
+  if text == 'auto':
+    return local_index % count if count else None
+  number = text.removeprefix(_GPU)
+  is_number = number.isascii() and number.isdigit()
+  if not (text.startswith(_GPU) and is_number and int(number) < count):
+    found = ', '.join(f'{_GPU}{index}' for index in range(count))
+    raise command_line.UsageError(
+      f'device={text} is not there; give auto, cpu'
+      + (f' or one of {found}' if found else ' (TensorFlow finds no GPU)')
+    )
+  return int(number)
