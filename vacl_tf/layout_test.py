@@ -82,6 +82,7 @@ _MODULE_MAY_IMPORT = {
   # For types alone.
   'catalog': ('agents.base', 'curriculum.base', 'environments.task_spec'),
   'testing.conformance': ('environments',),
+  'testing.exchange': ('presets', 'environments', 'training'),
   'testing.golden': ('presets', 'environments', 'training'),
   'testing.products': ('agents', 'presets', 'environments', 'training'),
   'training.policy_files': ('presets',),
