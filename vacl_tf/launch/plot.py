@@ -286,7 +286,7 @@ def _folders(values: list[str]) -> list[pathlib.Path]:
   return found
 
 
-define = command_line.defines(_RUN_DIRS, _OUTPUT)
+define = command_line.defines(_RUN_DIRS, _OUTPUT, command_line.IMPORT)
 
 
 def main() -> int:
