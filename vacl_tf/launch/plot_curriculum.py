@@ -11,24 +11,13 @@ from vacl_tf import catalog
 from vacl_tf import config
 from vacl_tf import entity_counts
 from vacl_tf.environments import map_layout
+from vacl_tf.launch import plot_curves
 from vacl_tf.launch import records
 from vacl_tf.training import files
 
 if TYPE_CHECKING:  # At run time inside functions: it is slow to import.
   from matplotlib import axes
   from matplotlib import figure
-
-STYLE = {
-  'font.size': 12,
-  'axes.titlesize': 12,
-  'figure.titlesize': 13,
-  'axes.spines.top': False,
-  'axes.spines.right': False,
-  'axes.grid': True,
-  'grid.color': '#E6E6E6',
-  'axes.axisbelow': True,
-  'legend.frameon': False,
-}
 
 _ACTIVE, _SOLVED, _INK = '#56B4E9', '#D55E00', '#555555'
 _NUM_ROOMS = 4
@@ -84,7 +73,7 @@ def draw(run: records.Record, sets: Sets, output: pathlib.Path) -> None:
   layout, snapshots = sets
   has_rooms = layout is not None and bool(snapshots)
   target = _sample_target(layout, snapshots) if has_rooms else None
-  with matplotlib.rc_context(STYLE):
+  with matplotlib.rc_context(plot_curves.STYLE):
     size = (12.0, 9.4 if has_rooms else 4.2)
     picture = figure.Figure(figsize=size, layout='constrained')
     parts = picture.subfigures(
