@@ -51,8 +51,9 @@ class PicturesTest(parameterized.TestCase):
     self.assertEqual(written, [self.output, beside])
     for path in written:
       self.assertEqual(image.imread(path).shape[1], 1200)
-    # Three curves over time, then rooms and distances of three snapshots.
-    self.assertLen(self.drawn[1].axes, 3 + 2 * 3)
+    # Three panels over time; two kinds of entities and their distances, at
+    # three times; the target tasks of both kinds.
+    self.assertLen(self.drawn[1].axes, 3 + 3 * 3 + 2)
 
   def test_single_run(self):
     plot.plot([run_folders.write_run(self.root / 'run', seed=5)], self.output)
@@ -275,7 +276,7 @@ class PicturesTest(parameterized.TestCase):
     run_folders.write_snapshots(run)
     plot.plot([run], self.output)
     self.assertEqual(self._legend(), ['vacl (seed 0)'])
-    self.assertLen(self.drawn[1].axes, 3)
+    self.assertLen(self.drawn[1].axes, 2)
 
   def test_references_are_those_of_the_task(self):
     for task in map(catalog.TASKS.get, catalog.TASKS.names()):
@@ -294,7 +295,7 @@ class PicturesTest(parameterized.TestCase):
 
   def test_sets_without_snapshots(self):
     plot.plot([run_folders.write_run(self.root / 'run')], self.output)
-    self.assertLen(self.drawn[1].axes, 3)
+    self.assertLen(self.drawn[1].axes, 2)
 
   def test_no_sets_no_second_picture(self):
     run = run_folders.write_run(
