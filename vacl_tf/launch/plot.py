@@ -78,7 +78,8 @@ def plot(
       'no run to plot; give --run_dirs=FOLDER or several with commas'
     )
   _check_output(output)
-  runs, names = _read(run_dirs, labels, note)
+  notes: list[str] = []  # Told in the end: an error would be alone.
+  runs, names = _read(run_dirs, labels, notes.append)
   beside = output.with_name(output.stem + '_curriculum.png')
   with_sets = [run for run in runs if run.has_sets]
   try:
@@ -92,13 +93,17 @@ def plot(
     for run, sets_of_run in sets:
       plot_curriculum.draw(run, sets_of_run, beside)
       if not sets_of_run.snapshots:
-        note(f'{run.path} has no curriculum.npz: where tasks lie is not drawn')
+        notes.append(
+          f'{run.path} has no curriculum.npz: where tasks lie is not drawn'
+        )
   except (ImportError, ValueError) as error:
     raise command_line.UsageError(str(error)) from error
   except OSError as error:
     raise UnwritableError(
       f'output={output} cannot be written ({error.strerror}); give another one'
     ) from error
+  for text in notes:
+    note(text)
   return [output, beside] if with_sets else [output]
 
 
