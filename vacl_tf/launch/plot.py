@@ -80,22 +80,8 @@ def plot(
   _check_output(output)
   notes: list[str] = []  # Told in the end: an error would be alone.
   runs, names = _read(run_dirs, labels, notes.append)
-  beside = output.with_name(output.stem + '_curriculum.png')
-  with_sets = [run for run in runs if run.has_sets]
   try:
-    # All is read before anything is drawn.
-    sets = [(run, plot_curriculum.read(run)) for run in with_sets[:1]]
-    if names:
-      groups, title = group_by_label(runs, names)
-    else:
-      groups, title = group_by_config(runs)
-    plot_curves.draw(groups, title, output)
-    for run, sets_of_run in sets:
-      plot_curriculum.draw(run, sets_of_run, beside)
-      if not sets_of_run.snapshots:
-        notes.append(
-          f'{run.path} has no curriculum.npz: where tasks lie is not drawn'
-        )
+    written = _draw(runs, names, output, notes.append)
   except (ImportError, ValueError) as error:
     raise command_line.UsageError(str(error)) from error
   except OSError as error:
@@ -104,7 +90,31 @@ def plot(
     ) from error
   for text in notes:
     note(text)
-  return [output, beside] if with_sets else [output]
+  return written
+
+
+def _draw(
+  runs: Sequence[records.Record],
+  labels: Sequence[str],
+  output: pathlib.Path,
+  note: Callable[[str], None],
+) -> list[pathlib.Path]:
+  """Draws runs; returns the files written."""
+  # All is read before anything is drawn.
+  first = next((run for run in runs if run.has_sets), None)
+  sets = first and plot_curriculum.read(first)
+  if labels:
+    groups, title = group_by_label(runs, labels)
+  else:
+    groups, title = group_by_config(runs)
+  plot_curves.draw(groups, title, output)
+  if first is None or sets is None:
+    return [output]
+  beside = output.with_name(output.stem + '_curriculum.png')
+  plot_curriculum.draw(first, sets, beside)
+  if not sets.snapshots:
+    note(f'{first.path} has no curriculum.npz: where tasks lie is not drawn')
+  return [output, beside]
 
 
 def _read(
