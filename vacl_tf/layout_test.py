@@ -85,6 +85,7 @@ _MODULE_MAY_IMPORT = {
   'testing.exchange': ('presets', 'environments', 'training'),
   'testing.golden': ('presets', 'environments', 'training'),
   'testing.products': ('agents', 'presets', 'environments', 'training'),
+  'testing.run_folders': ('presets',),
   'training.policy_files': ('presets',),
 }
 # By package: what its tests may import too, to try the real thing.

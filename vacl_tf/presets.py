@@ -92,6 +92,14 @@ def _applicable(
   return found
 
 
+def leaves_of_preset(cfg: config.Config) -> frozenset[str]:
+  """Returns the leaves that the preset of a config sets, if nobody else."""
+  task = catalog.TASKS.get(cfg.environment.name)
+  values = task.values(cfg.preset, cfg.environment)
+  meant = catalog.skeleton(cfg.environment, task.agent)
+  return frozenset(_applicable(values, cfg, meant))
+
+
 def run_length(cfg: config.Config) -> config.RunLength:
   """Returns how long a run of a preset is, unless its user says so."""
   task = catalog.TASKS.get(cfg.environment.name)

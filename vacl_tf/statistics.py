@@ -14,6 +14,7 @@ import numpy as np
 
 WINDOW = 3  # Evaluations whose mean counts.
 _NUM_DRAWS = 50_000
+_NUM_BAND_DRAWS = 2000  # Of a curve, at each of its points.
 _PERCENTILES = (2.5, 97.5)
 
 # One array a task [..., runs]; what stands before the runs is kept.
@@ -126,3 +127,24 @@ def bootstrap(
   ]
   low, high = np.percentile(statistic(*drawn), _PERCENTILES)
   return Interval(value, float(low), float(high))
+
+
+def mean_band(
+  values: np.ndarray, num_draws: int = _NUM_BAND_DRAWS, seed: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
+  """Returns the 95 % bootstrap interval of the mean of some curves.
+
+  Args:
+    values: [runs, points], of 2 runs or more.
+    num_draws: how often runs are drawn anew.
+    seed: of the draws; the same curves have the same interval always.
+
+  Returns:
+    Its low and its high end [points]. With two runs these are the runs.
+  """
+  rng = np.random.default_rng(seed)
+  drawn = rng.integers(len(values), size=(num_draws, len(values)))
+  # How often each run was drawn: far smaller than the curves that were.
+  weights = np.stack([(drawn == run).mean(-1) for run in range(len(values))], 1)
+  low, high = np.percentile(weights @ values, _PERCENTILES, axis=0)
+  return low, high

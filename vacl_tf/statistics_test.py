@@ -218,5 +218,27 @@ class BootstrapTest(parameterized.TestCase):
     self.assertTrue(math.isnan(found.low) and math.isnan(found.high))
 
 
+class MeanBandTest(parameterized.TestCase):
+  def test_it_is_the_bootstrap_at_each_point(self):
+    values = np.random.default_rng(0).normal(size=[5, 3])
+    low, high = statistics.mean_band(values, num_draws=50_000)
+    for point in range(3):
+      found = statistics.bootstrap(statistics.mean, [values[:, point]])
+      self.assertAlmostEqual(low[point], found.low, delta=0.02)
+      self.assertAlmostEqual(high[point], found.high, delta=0.02)
+
+  def test_it_lies_within_the_runs_around_their_mean(self):
+    values = np.random.default_rng(1).uniform(size=[8, 50])
+    low, high = statistics.mean_band(values)
+    self.assertTrue((low > values.min(0)).all())
+    self.assertTrue((high < values.max(0)).all())
+    self.assertTrue(((low < values.mean(0)) & (values.mean(0) < high)).all())
+
+  def test_of_two_runs_it_is_the_runs(self):
+    values = np.array([[1.0, 5.0], [3.0, 2.0]])
+    low, high = statistics.mean_band(values)
+    np.testing.assert_allclose((low, high), ([1.0, 2.0], [3.0, 5.0]))
+
+
 if __name__ == '__main__':
   absltest.main()

@@ -22,6 +22,8 @@ from vacl_tf.environments import shapes
 from vacl_tf.environments import simulator
 from vacl_tf.environments import task_space
 
+_TRAIL_STEPS = 12  # Of the lines behind what moves, in pictures.
+
 Picture = np.ndarray  # [height, width, 3] uint8.
 # The least and the largest value of each feature, [F].
 Bounds = tuple[np.ndarray, np.ndarray]
@@ -94,6 +96,11 @@ class World(abc.ABC):
     """
     raise NotImplementedError(f'{self.name} has no pictures')
 
+  @property
+  def legend(self) -> tuple[tuple[str, shapes.Colour], ...]:
+    """What the colours of the pictures mean, if anything."""
+    return ()
+
   def speed(self) -> dict[str, float]:
     """Measures the world by itself, for `launch.benchmark`.
 
@@ -143,9 +150,10 @@ class Environment(World):
     return graph_simulator.GraphSimulator(self, num_worlds)
 
   def pictures(self, states: Sequence[Any]) -> list[list[Picture]]:
+    worlds = zip(*map(self.draw, states), strict=True)
+    scenes = [shapes.with_trails(world, _TRAIL_STEPS) for world in worlds]
     return [
-      [rendering.render(scene) for scene in self.draw(state)]
-      for state in states
+      list(map(rendering.render, step)) for step in zip(*scenes, strict=True)
     ]
 
 

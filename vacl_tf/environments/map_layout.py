@@ -24,6 +24,7 @@ class MapLayout(NamedTuple):
     counts: of the kinds, those of all tasks that there may be.
     sample: returns so many target tasks [rows, D], where they do not fill the
       boxes evenly.
+    walls: boxes that they fill.
   """
 
   kinds: tuple[str, ...]
@@ -34,6 +35,7 @@ class MapLayout(NamedTuple):
   unit: float = 1.0
   counts: tuple[tuple[int, ...], ...] = ()
   sample: Callable[[int], np.ndarray] | None = None
+  walls: tuple[Box, ...] = ()
 
   def points(self, phi: np.ndarray) -> dict[str, np.ndarray]:
     """Returns kind -> [rows, number, 2] in metres, of tasks phi [rows, D]."""

@@ -26,7 +26,13 @@ _FONT_SHARE = 0.6  # Font size / height of the caption line.
 _RING_SHARE = 1 / 160  # Thickness of rings / picture width.
 _GAP_SHARE = 0.05  # Gap around tiles / width of a tile.
 _TINT = 0.18  # Opacity of the fill of rings.
-_GIF_COLOURS = 64
+_TRAIL_SHARE, _TRAIL_TINT = 1 / 90, 0.45  # Thickness, as of rings; opacity.
+# Radius of filled discs and of rings / picture width, so that a ring is seen
+# around what covers it.
+_LEAST_RADIUS_SHARE, _LEAST_RING_SHARE = 1 / 50, 1 / 28
+_HEADER_FONT, _LEAST_FONT = 14.0, 7.0  # Pixels.
+_MARK = 2.2  # Width of a colour in a legend and its gaps / font size.
+_GIF_COLOURS, _GIF_FILLS = 64, 32  # In all, and those of fills.
 _PALETTE_FRAMES = 16  # Frames from which a GIF's palette is computed.
 BACKGROUND = (250, 250, 248)
 _GRID = (234, 234, 230)  # Lines one metre apart.
@@ -40,13 +46,18 @@ def render(scene: shapes.Scene, width: int = 240) -> Frame:
 
   Args:
     scene: what to draw; x grows to the right, y upwards. Drawn in this order,
-      later ones on top: slabs, rings, polygons, filled discs.
-    width: of the picture in pixels; the caption adds 9 % to its height.
+      later ones on top: slabs, rings, polygons, trails, filled discs. Discs are
+      large enough to be seen, whatever their radius.
+    width: of the picture in pixels, if it is square; else it is wider and less
+      high. The caption adds 9 % to its height.
   """
   from PIL import Image
 
-  side = _SUPERSAMPLING * width
-  large = Image.new('RGB', (side, side), BACKGROUND)
+  size = width, width
+  if scene.half_height is not None:
+    ratio = (scene.half_width / scene.half_height) ** 0.5  # The same area.
+    size = round(width * ratio), round(width / ratio)
+  large = Image.new('RGB', [_SUPERSAMPLING * x for x in size], BACKGROUND)
   _draw_grid(large, scene.half_width)
   for slab in scene.slabs:
     _draw_slab(large, slab, scene.half_width)
@@ -55,21 +66,63 @@ def render(scene: shapes.Scene, width: int = 240) -> Frame:
       _draw_disc(large, disc, scene.half_width)
   for polygon in scene.polygons:
     _draw_polygon(large, polygon, scene.half_width)
+  for trail in scene.trails:
+    _draw_trail(large, trail, scene.half_width)
   for disc in scene.discs:
     if disc.is_filled:
       _draw_disc(large, disc, scene.half_width)
-  picture = large.resize((width, width), Image.Resampling.BOX)
-  return with_caption(np.asarray(picture), scene.caption)
+  picture = np.asarray(large.resize(size, Image.Resampling.BOX))
+  return with_caption(picture, scene.caption, round(width * _CAPTION_SHARE))
 
 
-def with_caption(picture: Frame, text: str) -> Frame:
-  """Returns a picture with a strip below that has a centred line of text."""
+def with_header(
+  picture: Frame, text: str, legend: Sequence[tuple[str, shapes.Colour]]
+) -> Frame:
+  """Returns a picture with a strip above: a text, and colours' meanings."""
   from PIL import Image
   from PIL import ImageDraw
   from PIL import ImageFont
 
   width = picture.shape[1]
-  height = max(12, round(width * _CAPTION_SHARE))
+  size = _HEADER_FONT
+  words = ''.join((text, *(name for name, _ in legend)))
+  marks = _MARK * len(legend) + 2.0
+  while (
+    ImageFont.load_default(size).getlength(words) + marks * size > width
+    and size > _LEAST_FONT
+  ):
+    size -= 1.0
+  font, height = ImageFont.load_default(size), round(1.9 * _HEADER_FONT)
+  strip = Image.new('RGB', (width, height), BACKGROUND)
+  draw = ImageDraw.Draw(strip)
+  middle, at = height / 2, size
+  draw.text((at, middle), text, _INK, font, anchor='lm')
+  at += font.getlength(text)
+  for name, colour in legend:
+    at += size
+    radius = 0.4 * size
+    box = [at, middle - radius, at + 2 * radius, middle + radius]
+    draw.ellipse(box, fill=colour)
+    at += 2 * radius + 0.4 * size
+    draw.text((at, middle), name, _INK, font, anchor='lm')
+    at += font.getlength(name)
+  return np.concatenate([np.asarray(strip), picture])
+
+
+def with_caption(picture: Frame, text: str, height: int | None = None) -> Frame:
+  """Returns a picture with a strip below that has a centred line of text.
+
+  Args:
+    picture: what is above it.
+    text: one line.
+    height: of the strip in pixels; None: 9 % of the width.
+  """
+  from PIL import Image
+  from PIL import ImageDraw
+  from PIL import ImageFont
+
+  width = picture.shape[1]
+  height = max(12, height or round(width * _CAPTION_SHARE))
   strip = Image.new('RGB', (width, height), BACKGROUND)
   draw = ImageDraw.Draw(strip)
   font = ImageFont.load_default(size=_FONT_SHARE * height)
@@ -154,12 +207,21 @@ def _draw_grid(picture: Image.Image, half_width: float) -> None:
   from PIL import ImageDraw
 
   draw = ImageDraw.Draw(picture)
-  side = picture.width
   for metre in range(-int(half_width), int(half_width) + 1):
-    at = side / 2 * (1.0 + metre / half_width)
-    draw.line([(at, 0), (at, side)], _GRID, _SUPERSAMPLING)
-    draw.line([(0, at), (side, at)], _GRID, _SUPERSAMPLING)
-  draw.rectangle([0, 0, side - 1, side - 1], None, _BORDER, _SUPERSAMPLING)
+    x, y = _at(picture, half_width, (metre, metre))
+    draw.line([(x, 0), (x, picture.height)], _GRID, _SUPERSAMPLING)
+    draw.line([(0, y), (picture.width, y)], _GRID, _SUPERSAMPLING)
+  corners = [0, 0, picture.width - 1, picture.height - 1]
+  draw.rectangle(corners, None, _BORDER, _SUPERSAMPLING)
+
+
+def _at(
+  picture: Image.Image, half_width: float, point: Sequence[float]
+) -> tuple[float, float]:
+  """Returns where a point in metres is, in pixels; rows grow downwards."""
+  scale = picture.width / (2 * half_width)  # Pixels a metre.
+  x = picture.width / 2 + scale * float(point[0])
+  return x, picture.height / 2 - scale * float(point[1])
 
 
 def _draw_slab(
@@ -168,10 +230,8 @@ def _draw_slab(
   """Draws a filled rectangle."""
   from PIL import ImageDraw
 
-  scale = picture.width / (2 * half_width)  # Pixels a metre.
   (left, low), (right, high) = slab
-  corners = [(left, -high), (right, -low)]  # Rows grow downwards.
-  at = [picture.width / 2 + scale * x for corner in corners for x in corner]
+  at = [_at(picture, half_width, x) for x in ((left, high), (right, low))]
   ImageDraw.Draw(picture).rectangle(at, _WALL)
 
 
@@ -181,18 +241,24 @@ def _draw_disc(
   """Draws a filled disc, or a ring with a tinted interior."""
   from PIL import ImageDraw
 
-  scale = picture.width / (2 * half_width)  # Pixels a metre.
-  x = picture.width / 2 + scale * float(disc.centre[0])
-  y = picture.width / 2 - scale * float(disc.centre[1])
-  radius = scale * disc.radius
-  box = [x - radius, y - radius, x + radius, y + radius]
+  x, y = _at(picture, half_width, disc.centre)
+  radius = picture.width / (2 * half_width) * disc.radius
+  side = _side(picture)
   draw = ImageDraw.Draw(picture)
+  least = _LEAST_RADIUS_SHARE if disc.is_filled else _LEAST_RING_SHARE
+  radius = max(radius, least * side)
+  box = [x - radius, y - radius, x + radius, y + radius]
   if disc.is_filled:
     draw.ellipse(box, fill=disc.colour)
     return
   tint = _mix(disc.colour, BACKGROUND, _TINT)
-  thickness = max(1, round(picture.width * _RING_SHARE))
+  thickness = max(1, round(side * _RING_SHARE))
   draw.ellipse(box, fill=tint, outline=disc.colour, width=thickness)
+
+
+def _side(picture: Image.Image) -> float:
+  """Returns the side in pixels of a square of the same area."""
+  return (picture.width * picture.height) ** 0.5
 
 
 def _draw_polygon(
@@ -201,9 +267,20 @@ def _draw_polygon(
   """Draws a filled polygon."""
   from PIL import ImageDraw
 
-  scale = picture.width / (2 * half_width)  # Pixels a metre.
-  at = picture.width / 2 + scale * np.array(polygon.corners) * [1, -1]
-  ImageDraw.Draw(picture).polygon(at.ravel().tolist(), polygon.colour)
+  at = [_at(picture, half_width, corner) for corner in polygon.corners]
+  ImageDraw.Draw(picture).polygon(at, polygon.colour)
+
+
+def _draw_trail(
+  picture: Image.Image, trail: shapes.Trail, half_width: float
+) -> None:
+  """Draws a line in a light tone of the colour."""
+  from PIL import ImageDraw
+
+  at = [_at(picture, half_width, point) for point in trail.points]
+  colour = _mix(trail.colour, BACKGROUND, _TRAIL_TINT)
+  width = max(1, round(_side(picture) * _TRAIL_SHARE))
+  ImageDraw.Draw(picture).line(at, colour, width, joint='curve')
 
 
 def _mix(
@@ -223,8 +300,7 @@ def _write_gif(
   from PIL import Image
 
   chosen = np.linspace(0, len(frames) - 1, _PALETTE_FRAMES).round().astype(int)
-  montage = Image.fromarray(np.concatenate([frames[i] for i in chosen]))
-  palette = montage.quantize(_GIF_COLOURS)
+  palette = _palette(np.stack([frames[i] for i in chosen]))
   pages = [
     Image.fromarray(frame).quantize(palette=palette, dither=Image.Dither.NONE)
     for frame in frames
@@ -237,6 +313,28 @@ def _write_gif(
     loop=0,
     optimize=True,
   )
+
+
+def _palette(frames: np.ndarray) -> Image.Image:
+  """Returns an image whose palette serves frames [T, height, width, 3].
+
+  The colours that cover most pixels are those that things are filled with: they
+  are kept as they are. The usual method alone turns a small amber disc grey.
+  The others are for smooth edges.
+  """
+  from PIL import Image
+
+  flat = frames.reshape(-1, 3)
+  codes, counts = np.unique(
+    flat @ np.array([1 << 16, 1 << 8, 1]), return_counts=True
+  )
+  fills = codes[np.argsort(-counts, kind='stable')[:_GIF_FILLS]]
+  exact = np.stack([fills >> 16, fills >> 8 & 255, fills & 255], -1)
+  edges = Image.fromarray(flat.reshape(-1, frames.shape[2], 3))
+  mixed = edges.quantize(_GIF_COLOURS - len(exact)).getpalette()
+  palette = Image.new('P', (1, 1))
+  palette.putpalette([*exact.ravel().tolist(), *mixed])
+  return palette
 
 
 def _write_mp4(

@@ -86,6 +86,50 @@ class RenderTest(parameterized.TestCase):
     for x, y in ((1.1, 1.1), (0.45, 0.8), (0.8, 0.45)):
       self.assertGreater(min(_pixel(frame, x, y)), 180)
 
+  def test_a_room_that_is_wide_is_cropped(self):
+    scene = _scene(shapes.Disc((1.6, 0.4), 0.2, _RED))
+    frame = rendering.render(scene._replace(half_height=0.5), _WIDTH)
+    self.assertEqual(frame.shape[:2], (100 + 18, 400))  # And the caption.
+    # 100 pixels a metre.
+    self.assertEqual(tuple(frame[10, 360].tolist()), _RED)
+    self.assertGreater(min(frame[90, 360].tolist()), 220)
+
+  def test_small_discs_are_large_enough_to_be_seen(self):
+    scene = _scene(shapes.Disc((0.5, 0.5), 1e-6, _RED))
+    frame = rendering.render(scene, _WIDTH)
+    self.assertGreater((frame == _RED).all(-1).sum(), 30)
+
+  def test_trails_lie_below_the_discs_that_moved(self):
+    still = shapes.Disc((-1.0, -1.0), 0.2, _BLUE)
+    ring = shapes.Disc((1.0, 1.0), 0.2, _GREEN, is_filled=False)
+    scenes = [
+      _scene(shapes.Disc((0.1 * t, 0.0), 0.2, _RED), still, ring)
+      for t in range(8)
+    ]
+    moved = shapes.with_trails(scenes, 5)
+    self.assertEqual([len(x.trails) for x in moved], [0] + 7 * [1])
+    self.assertLen(moved[-1].trails[0].points, 6)
+    self.assertEqual(moved[-1].trails[0].points[-1], (0.1 * 7, 0.0))
+    one, other = (rendering.render(x[-1], _WIDTH) for x in (scenes, moved))
+    self.assertEqual(_pixel(other, 0.7, 0.0), _RED)
+    self.assertEqual(_pixel(other, 0.0, 0.0), _pixel(one, 0.0, 0.0))  # Older.
+    red, green, blue = _pixel(other, 0.3, 0.0)
+    self.assertGreater(red, green + 60)
+    self.assertGreater(min(green, blue), 100)  # Lighter than the disc.
+
+  @parameterized.parameters(264, 300, 516)  # 264: a film of one world.
+  def test_a_header_has_every_colour_that_it_explains(self, width):
+    picture = np.full([40, width, 3], 7, np.uint8)
+    legend = (('agent', _RED), ('covered landmark', _GREEN), ('ball', _BLUE))
+    frame = rendering.with_header(picture, 'step 12 of 70', legend)
+    np.testing.assert_array_equal(frame[-40:], picture)
+    for _, colour in legend:
+      is_there = (frame[:-40] == colour).all(-1)
+      self.assertGreater(is_there.sum(), 5)
+      self.assertFalse(is_there[:, -2:].any())  # It is not cut.
+    plain = rendering.with_header(picture, '', ())
+    self.assertFalse((frame[:-40, -1] != plain[:-40, -1]).any())
+
   def test_edges_are_smooth(self):
     frame = rendering.render(_scene(shapes.Disc((0.3, 0.3), 0.4, _RED)), _WIDTH)
     reds = frame[:_WIDTH, :, 1]
@@ -196,6 +240,23 @@ class WriteVideoTest(parameterized.TestCase):
       gif.seek(19)
       shown = np.asarray(gif.convert('RGB')).astype(int)
     self.assertLess(np.abs(shown[30, 30] - _GREEN).max(), 20)
+
+  def test_fills_keep_their_colours_however_small_they_are(self):
+    amber, sand = (230, 140, 40), (205, 200, 190)
+    rng = np.random.default_rng(0)
+    frames = []
+    for _ in range(8):
+      # Many shades, as of smooth edges, and two small fills.
+      frame = np.full([120, 120, 3], 250)
+      frame[60:] = rng.integers(100, 200, [60, 120, 3])
+      frame[10:16, 10:16], frame[40:46, 80:86] = amber, sand
+      frames.append(frame.astype(np.uint8))
+    path = rendering.write_video(frames, self.path('a.gif'))
+    with Image.open(path) as gif:
+      gif.seek(5)
+      shown = np.asarray(gif.convert('RGB')).astype(int)
+    np.testing.assert_array_equal(shown[12, 12], amber)
+    np.testing.assert_array_equal(shown[42, 82], sand)
 
   def test_a_tiled_episode_is_below_a_megabyte(self):
     rng = np.random.default_rng(0)

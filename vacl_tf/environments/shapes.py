@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What there is to draw of a world that is seen from above; no TensorFlow."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 Colour = tuple[int, int, int]  # Red, green and blue, 0 to 255.
@@ -30,6 +31,13 @@ class Polygon(NamedTuple):
   colour: Colour
 
 
+class Trail(NamedTuple):
+  """Where a thing has been; points in metres, the latest one last."""
+
+  points: tuple[tuple[float, float], ...]
+  colour: Colour
+
+
 class Scene(NamedTuple):
   """What a renderer needs to know of one world at one time."""
 
@@ -38,3 +46,24 @@ class Scene(NamedTuple):
   caption: str
   slabs: tuple[Slab, ...] = ()  # Walls, below everything else.
   polygons: tuple[Polygon, ...] = ()  # Above rings, below filled discs.
+  half_height: float | None = None  # If it is not as high as wide, metres.
+  trails: tuple[Trail, ...] = ()  # Below filled discs.
+
+
+def with_trails(scenes: Sequence[Scene], length: int) -> list[Scene]:
+  """Returns scenes of one world with the trails of the discs that moved.
+
+  Args:
+    scenes: at consecutive times, with the same discs in the same order.
+    length: steps of a trail.
+  """
+  found = []
+  for now, scene in enumerate(scenes):
+    past = scenes[max(now - length, 0) : now + 1]
+    trails = []
+    for index, disc in enumerate(scene.discs):
+      points = [tuple(map(float, x.discs[index].centre)) for x in past]
+      if disc.is_filled and len(set(points)) > 1:
+        trails.append(Trail(tuple(points), disc.colour))
+    found.append(scene._replace(trails=tuple(trails)))
+  return found

@@ -40,19 +40,23 @@ from vacl_tf.learning import update
 from vacl_tf.training import programs as programs_lib
 from vacl_tf.training import run as run_lib
 
-_ENV = command_line.Flag(flags.DEFINE_string, 'env', None, 'Task.')
+_WHAT = 'What is measured'
+
+_ENV = command_line.Flag(flags.DEFINE_string, 'env', None, 'Task.', _WHAT)
 _COUNTS = command_line.Flag(
   flags.DEFINE_string,
   'counts',
   None,
-  'Numbers of entities to measure, like 4,8 or 2x2,4x2; default: those with '
+  'Numbers of entities to measure, like 4,8 or 2x2,4x2. Default: those with '
   "published results, or else the task's own.",
+  _WHAT,
 )
 _REPEATS = command_line.Flag(
   flags.DEFINE_integer,
   'repeats',
   5,
-  'Timed calls.',
+  'Timed calls of each part; the fastest one counts.',
+  _WHAT,
   lower_bound=1,
   upper_bound=1000,
 )
@@ -62,11 +66,15 @@ _STARTS = command_line.Flag(
   False,
   'Also measure the time from the command until the first iteration is done '
   'and evaluated, with nothing compiled before (cold) and again (warm).',
+  _WHAT,
+)
+_JSON = command_line.JSON.meaning(
+  'Print one JSON object instead of lines.', _WHAT
 )
 
 _define = command_line.defines(
-  *(_ENV, _COUNTS, _REPEATS, _STARTS, command_line.JSON),
-  *(devices.DEVICE, devices.THREADS),
+  *(_ENV, _COUNTS, _REPEATS, _STARTS, _JSON),
+  *(devices.DEVICE, devices.THREADS, command_line.IMPORT),
 )
 
 _SOLVED_SHARE = 0.3  # Of a batch, to keep the timed curriculum at work.
@@ -96,7 +104,7 @@ def define(arguments: Sequence[str]) -> None:
   """Defines the flags."""
   _define(arguments)
   names = catalog.TASKS.names()
-  about = f'One of {", ".join(names)}; default: {names[0]}.'
+  about = f'One of {", ".join(names)}. Default: {names[0]}.'
   command_line.describe(_ENV.name, about)
 
 
@@ -373,7 +381,7 @@ def main() -> int:
     return command_line.fail(f'env={name}: {error}')
   except (ImportError, ValueError) as error:
     raise command_line.UsageError(str(error)) from error
-  if command_line.JSON.value:
+  if _JSON.value:
     print(json.dumps(found))
     return 0
   print(f'{name + ", n =":28}' + ''.join(f'{c:>14}' for c in found))

@@ -16,6 +16,7 @@ from vacl_tf import config
 from vacl_tf import overrides
 from vacl_tf.launch import extensions
 from vacl_tf.launch import fields
+from vacl_tf.launch import help_page
 from vacl_tf.launch import outputs
 from vacl_tf.launch import signals
 
@@ -33,6 +34,7 @@ class Flag:
     name: str,
     default: Any,
     about: str,
+    group: str = '',
     **bounds: int,
   ) -> None:
     """Describes a flag.
@@ -41,18 +43,27 @@ class Flag:
       kind: one of absl's functions that define flags.
       name: of the flag.
       default: value if it is not given.
-      about: what --help says.
+      about: what --help says; the range and the default are added.
+      group: heading below which --help lists it.
       **bounds: of its value, as absl takes them.
     """
     self.name = name
     self.default = default
     self._kind = kind
     self._about = about
+    self._group = group
     self._bounds = bounds
 
   def define(self) -> None:
     """Makes it known to absl."""
     self._kind(self.name, self.default, self._about, **self._bounds)
+    _groups[self.name] = self._group
+
+  def meaning(self, about: str, group: str) -> 'Flag':
+    """Returns the same flag as another command explains it."""
+    return Flag(
+      self._kind, self.name, self.default, about, group, **self._bounds
+    )
 
   @property
   def value(self) -> Any:
@@ -61,6 +72,14 @@ class Flag:
       return flags.FLAGS[self.name].value
     return self.default
 
+  @property
+  def is_given(self) -> bool:
+    """Whether the command line has it."""
+    return self.name in flags.FLAGS and bool(flags.FLAGS[self.name].present)
+
+
+_groups: dict[str, str] = {}  # Of the flags that there are now.
+MACHINE = 'The machine'  # Heading of flags that results do not depend on.
 
 RUN_DIR = Flag(flags.DEFINE_string, 'run_dir', None, 'Folder of the run.')
 SEED = Flag(
@@ -72,12 +91,12 @@ SEED = Flag(
   upper_bound=config.MAX_SEED,
 )
 JSON = Flag(flags.DEFINE_bool, 'json', False, 'Print one JSON object.')
-_IMPORT = Flag(
+IMPORT = Flag(
   flags.DEFINE_multi_string,
   'import',
   [],
   'Module, or path of a .py file, that registers tasks, agents or curricula '
-  'of your own. May be given several times.',
+  'of your own; with commas, or the flag several times.',
 )
 
 USAGE, FAILURE = 2, 1  # Exit codes.
@@ -139,7 +158,6 @@ def run(
   try:
     extensions.load(_modules(given(arguments, 'import')), folder('.'), _note)
     with _flags_for_now():
-      _IMPORT.define()
       define(arguments)
       code = _parsed_and_called(main)
   except (UsageError, extensions.ImportFailure, flags.Error) as error:
@@ -162,11 +180,13 @@ def _flags_for_now() -> Iterator[None]:
   finally:
     for name in set(flags.FLAGS) - known:
       delattr(flags.FLAGS, name)
+    _groups.clear()
 
 
 def _parsed_and_called(main: Callable[[], int | None]) -> int:
   if '--help' in sys.argv:
-    print(_help(sys.modules[main.__module__].__doc__ or ''))
+    about = sys.modules[main.__module__].__doc__ or ''
+    print(help_page.page(about, _groups))
     return 0
   try:
     rest = flags.FLAGS(sys.argv)[1:]
@@ -208,7 +228,7 @@ def defines(*these: Flag) -> Callable[[Sequence[str]], None]:
 
 def imports() -> tuple[str, ...]:
   """Returns what --import names, as the user wrote it."""
-  return _modules(_IMPORT.value)
+  return _modules(IMPORT.value)
 
 
 def _modules(values: Iterable[str]) -> tuple[str, ...]:
@@ -216,13 +236,19 @@ def _modules(values: Iterable[str]) -> tuple[str, ...]:
   return tuple(dict.fromkeys(filter(None, names)))
 
 
-def define_leaves(prefix: str, node: Any, without: Iterable[str] = ()) -> None:
+def define_leaves(
+  prefix: str,
+  node: Any,
+  without: Iterable[str] = (),
+  groups: Callable[[str], str] = lambda name: '',
+) -> None:
   """Defines a flag for each leaf of a config; None where it isn't given.
 
   Args:
     prefix: of the names of the flags.
     node: the config, with defaults.
     without: leaves that have flags of their own.
+    groups: returns the heading below which --help lists a leaf.
   """
   for name, value in overrides.leaves(node).items():
     if name not in without:
@@ -230,9 +256,9 @@ def define_leaves(prefix: str, node: Any, without: Iterable[str] = ()) -> None:
       told = [about[:1].upper() + about[1:]] if about else []
       if allowed := fields.allowed(node, name):
         told.append(f'Allowed: {allowed}')
-      default = fields.told(value) or 'empty'
-      told.append(f'Default, unless the preset says otherwise: {default}')
+      told.append(f'Default: {fields.told(value) or "empty"}')
       _DEFINE[type(value)](prefix + name, None, '. '.join(told) + '.')
+      _groups[prefix + name] = groups(name)
 
 
 def given_leaves(prefix: str, node: Any) -> dict[str, Any]:
@@ -245,19 +271,6 @@ def given_leaves(prefix: str, node: Any) -> dict[str, Any]:
 def describe(flag: str, about: str) -> None:
   """Sets what --help says of a flag that is defined already."""
   flags.FLAGS[flag].help = about
-
-
-def _help(about: str) -> str:
-  """Returns what a command is about, and its flags without absl's own."""
-  modules = sorted(
-    module
-    for module in flags.FLAGS.flags_by_module_dict()
-    if module == sys.argv[0] or module.startswith('vacl_tf.')
-  )
-  # Each begins with the module's name, which is no help to a user.
-  listed = [flags.FLAGS.module_help(module) for module in modules]
-  parts = [text.strip().partition('\n')[2] for text in listed]
-  return '\n'.join([about.strip(), '', *parts])
 
 
 def _complain(message: str) -> None:

@@ -16,7 +16,8 @@ from vacl_tf.launch import command_line
 from vacl_tf.testing import commands
 
 _define = command_line.defines(
-  command_line.RUN_DIR, command_line.SEED, command_line.JSON
+  *(command_line.RUN_DIR, command_line.SEED, command_line.JSON),
+  command_line.IMPORT,
 )
 
 
@@ -78,8 +79,9 @@ class RunTest(parameterized.TestCase):
     )
     self.assertEqual((ended.code, ended.err), (0, ''))
     self.assertIn('exit code says whose they are', ended.out)
-    self.assertIn('--run_dir: Folder of the run.', ended.out)
-    self.assertIn('--import: Module, or path of a .py file', ended.out)
+    words = ' '.join(ended.out.split())
+    self.assertIn('--run_dir=TEXT Folder of the run.', words)
+    self.assertIn('--import=TEXT Module, or path of a .py file', words)
     self.assertNotIn('verbosity', ended.out)
 
   def test_a_word_that_is_no_flag_is_refused(self):
@@ -168,12 +170,13 @@ class DefineTest(parameterized.TestCase):
     ended = commands.run(
       lambda: command_line.run(lambda: None, define), '--help'
     )
+    words = ' '.join(ended.out.split())
     self.assertIn(
-      '--config.num_tasks: Worlds played in parallel (B). Allowed: 1 to 1000000'
-      '. Default, unless the preset says otherwise: 120.',
-      ' '.join(ended.out.split()),
+      '--config.num_tasks=N Worlds played in parallel (B). Allowed: 1 to '
+      '1000000. Default: 120.',
+      words,
     )
-    self.assertIn('--run_dir: Somewhere else.', ended.out)
+    self.assertIn('--run_dir=TEXT Somewhere else.', words)
 
   def test_an_error_of_define_is_one_line(self):
     def define(arguments):

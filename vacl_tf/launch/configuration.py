@@ -107,7 +107,7 @@ def _presets(name: str) -> str:
   return '\n'.join([*lines, ''])
 
 
-define = command_line.defines()
+define = command_line.defines(command_line.IMPORT)
 
 
 def main() -> int:

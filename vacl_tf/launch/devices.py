@@ -17,13 +17,15 @@ DEVICE = command_line.Flag(
   'auto',
   'What to compute with: cpu, gpu:0, gpu:1 and so on; auto: a GPU if there is '
   'one, and with several replicas on a machine one each.',
+  command_line.MACHINE,
 )
 THREADS = command_line.Flag(
   flags.DEFINE_integer,
   'threads',
   None,
-  'Most threads that a process computes with; default: one for each CPU that '
+  'Most threads that a process computes with. Default: one for each CPU that '
   'it may use.',
+  command_line.MACHINE,
   lower_bound=1,
   upper_bound=machine.MANY_THREADS,
 )

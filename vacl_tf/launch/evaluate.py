@@ -29,46 +29,65 @@ from vacl_tf.training import checkpoints
 from vacl_tf.training import evaluation
 from vacl_tf.training import files
 
+_POLICY, _PLAY, _TOLD = 'Which policy', 'What it plays', 'What is told'
+
+_RUN_DIR = command_line.RUN_DIR.meaning(
+  'Folder of a run, finished or in progress.', _POLICY
+)
 _SAVED_MODEL = command_line.Flag(
   flags.DEFINE_string,
   'saved_model',
   None,
   'Folder of an exported policy, instead of --run_dir.',
+  _POLICY,
 )
 _RUN_GRAPH = command_line.Flag(
   flags.DEFINE_bool,
   'run_graph',
   False,
   'Run the program that the saved model is; only if you trust its author.',
+  _POLICY,
 )
 _NUM_AGENTS = command_line.Flag(
   flags.DEFINE_list,
   'num_agents',
   None,
-  'Agents in each world, like 4,8,24; default: as trained.',
+  'Agents in each world, or several numbers like 4,8,24. Default: as trained.',
+  _PLAY,
 )
 _NUM_BOXES = command_line.Flag(
   flags.DEFINE_integer,
   'num_boxes',
   None,
-  'Boxes, if the task has any; default: as trained, or as --num_agents.',
+  'Boxes, if the task has any. Default: as trained, or as --num_agents.',
+  _PLAY,
 )
 _NUM_TASKS = command_line.Flag(
   flags.DEFINE_integer,
   'num_tasks',
   500,
-  'Tasks.',
+  'Fresh tasks of the target distribution, for each number of agents.',
+  _PLAY,
   lower_bound=2,
   upper_bound=100_000,
 )
 _VIDEO = command_line.Flag(
-  flags.DEFINE_string, 'video', None, 'FILE.gif or FILE.mp4 of four episodes.'
+  flags.DEFINE_string,
+  'video',
+  None,
+  'FILE.gif or FILE.mp4 of four episodes, with the last number of agents.',
+  _TOLD,
 )
 _STOCHASTIC = command_line.Flag(
   flags.DEFINE_bool,
   'stochastic',
   False,
-  'Act as in training instead of greedily.',
+  'Draw actions as in training instead of taking the likeliest ones.',
+  _PLAY,
+)
+_SEED = command_line.SEED.meaning('Of the tasks and the actions.', _PLAY)
+_JSON = command_line.JSON.meaning(
+  'Print one JSON object instead of a table.', _TOLD
 )
 
 
@@ -120,8 +139,8 @@ def _print(found: list[dict[str, Any]]) -> None:
 
 
 define = command_line.defines(
-  *(_SAVED_MODEL, _RUN_GRAPH, _NUM_AGENTS, _NUM_BOXES, _NUM_TASKS, _VIDEO),
-  *(_STOCHASTIC, command_line.RUN_DIR, command_line.SEED, command_line.JSON),
+  *(_RUN_DIR, _SAVED_MODEL, _RUN_GRAPH, _NUM_AGENTS, _NUM_BOXES, _NUM_TASKS),
+  *(_SEED, _STOCHASTIC, _JSON, _VIDEO, devices.DEVICE, command_line.IMPORT),
 )
 
 
@@ -131,11 +150,11 @@ def main() -> int:
   if _VIDEO.value:
     _check_video(_VIDEO.value)
   options = judging.Options(
-    _NUM_TASKS.value, command_line.SEED.value, not _STOCHASTIC.value
+    _NUM_TASKS.value, _SEED.value, not _STOCHASTIC.value
   )
   run_dir, saved_model = (
     flag.value and command_line.folder(flag.value)
-    for flag in (command_line.RUN_DIR, _SAVED_MODEL)
+    for flag in (_RUN_DIR, _SAVED_MODEL)
   )
   try:
     policy = judging.load(run_dir, saved_model, _RUN_GRAPH.value)
@@ -160,7 +179,7 @@ def main() -> int:
       f'{_SAVED_MODEL.value}: its graph cannot play {trained.name} '
       f'({files.first_line(error)}); give another --saved_model'
     )
-  if not command_line.JSON.value:
+  if not _JSON.value:
     _print(found)
   elif len(found) == 1:
     print(json.dumps(found[0]))
@@ -169,7 +188,7 @@ def main() -> int:
   if _VIDEO.value:
     path = judging.film(policy, worlds[-1], options, _VIDEO.value)
     # Standard output is JSON's alone.
-    output = sys.stderr if command_line.JSON.value else sys.stdout
+    output = sys.stderr if _JSON.value else sys.stdout
     print(f'video: {path}', file=output)
   return 0
 

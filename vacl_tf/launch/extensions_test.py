@@ -48,7 +48,8 @@ class ExtensionsTest(parameterized.TestCase):
     def main():
       self.seen.append((command_line.imports(), catalog.CURRICULA.names()[3:]))
 
-    return commands.run(lambda: command_line.run(main), *arguments)
+    define = command_line.defines(command_line.IMPORT)
+    return commands.run(lambda: command_line.run(main, define), *arguments)
 
   def _assert_imported(self, *names, given, registered):
     ended = self._run(*(f'--import={name}' for name in names))

@@ -32,6 +32,7 @@ from vacl_tf.training import run as run_lib
 _CHECKPOINTS = 'checkpoints'
 _ITERATION = 'run/iteration/.ATTRIBUTES/VARIABLE_VALUE'  # In one of them.
 _NUM_FILMED = 4
+_PAUSE_FRAMES = 15  # At the end of a film, before it begins again.
 # Keeps these tasks apart from those of training and its evaluations.
 _STREAM = 1_000_003
 
@@ -242,7 +243,13 @@ def film(
   player = players.ExportedPlayer(policy.acting, env, options.is_greedy)
   try:
     steps = player.film(_NUM_FILMED, _seed(options))
-    frames = [rendering.tile(pictures) for pictures in steps]
+    frames = [
+      rendering.with_header(
+        rendering.tile(pictures), f'step {step} of {len(steps) - 1}', env.legend
+      )
+      for step, pictures in enumerate(steps)
+    ]
+    frames += _PAUSE_FRAMES * frames[-1:]
     return str(rendering.write_video(frames, command_line.folder(path)))
   except (NotImplementedError, OSError, ValueError) as error:
     raise command_line.UsageError(f'video={path}: {error}') from error

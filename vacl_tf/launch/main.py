@@ -6,6 +6,7 @@ Started again with the same run_dir, it resumes. Every constant of the task, the
 agent and the curriculum is a flag. --import=my_task.py brings some of your own.
 """
 
+import contextlib
 import pathlib
 from collections.abc import Sequence
 
@@ -16,6 +17,7 @@ from vacl_tf import catalog
 from vacl_tf import config
 from vacl_tf import presets
 from vacl_tf.launch import command_line
+from vacl_tf.launch import config_table
 from vacl_tf.launch import plot
 from vacl_tf.launch import run_folder
 from vacl_tf.launch import signals
@@ -24,6 +26,7 @@ with command_line.quiet_imports():
   import tensorflow as tf  # noqa: F401  Not quiet where it is imported next.
 
 from vacl_tf.environments import base
+from vacl_tf.environments import task_spec
 from vacl_tf.launch import devices
 from vacl_tf.launch import library
 from vacl_tf.launch import provenance
@@ -35,47 +38,72 @@ from vacl_tf.training import files
 from vacl_tf.training import loop
 from vacl_tf.training import replicas
 
-_ENV = command_line.Flag(flags.DEFINE_string, 'env', None, 'Task.')
+_WHAT, _WHERE = 'What is trained', 'Where, and how long'
+
+_ENV = command_line.Flag(flags.DEFINE_string, 'env', None, 'Task.', _WHAT)
 _PRESET = command_line.Flag(
-  flags.DEFINE_string, 'preset', 'default', 'Constants to start from.'
+  flags.DEFINE_string, 'preset', 'default', 'Constants to start from.', _WHAT
 )
 _NUM_AGENTS = command_line.Flag(
   flags.DEFINE_integer,
   'num_agents',
   None,
-  "Agents to master; default: the task's own number.",
+  "Agents to master. Default: the task's own number.",
+  _WHAT,
 )
 _NUM_BOXES = command_line.Flag(
   flags.DEFINE_integer,
   'num_boxes',
   None,
-  'Boxes, if the task has any; default: as many as agents.',
+  'Boxes, if the task has any. Default: as many as agents.',
+  _WHAT,
 )
 _ENTITY_COUNTS = command_line.Flag(
   flags.DEFINE_string,
   'entity_counts',
   None,
   'Numbers of entities on the way there, like 4,8,16 or 2x2,4x2,4x4; empty: '
-  'no entity progression.',
+  'no entity progression. Default: if the curriculum grows, they double from '
+  "the task's own numbers, agents first.",
+  _WHAT,
 )
 _AGENT = command_line.Flag(
-  flags.DEFINE_string, 'config.agent.name', None, 'Agent.'
+  flags.DEFINE_string, 'config.agent.name', None, 'Agent.', _WHAT
 )
 _CURRICULUM = command_line.Flag(
-  flags.DEFINE_string, 'curriculum', None, 'Curriculum.'
+  flags.DEFINE_string, 'curriculum', None, 'Curriculum.', _WHAT
+)
+_SEED = command_line.SEED.meaning(
+  'Root of all randomness: the same seed gives the same run.', _WHAT
+)
+_RUN_DIR = command_line.RUN_DIR.meaning(
+  'Folder of the run; one that has begun is resumed. Default: '
+  'runs/ENV_nCOUNT_sSEED.',
+  _WHERE,
 )
 _RESTART = command_line.Flag(
   flags.DEFINE_bool,
   'restart',
   False,
   'Train anew; a run that is in run_dir is renamed to run_dir.old1 first.',
+  _WHERE,
+)
+_PRINT_CONFIG = command_line.Flag(
+  flags.DEFINE_bool,
+  'print_config',
+  False,
+  'Print the constants that the run would have and where each comes from, '
+  'and train nothing.',
+  _WHERE,
 )
 
 _define = command_line.defines(
-  *(_ENV, _PRESET, _NUM_AGENTS, _NUM_BOXES, _ENTITY_COUNTS, _AGENT),
-  *(_CURRICULUM, _RESTART, command_line.RUN_DIR, command_line.SEED),
+  *(_ENV, _NUM_AGENTS, _NUM_BOXES, _ENTITY_COUNTS, _CURRICULUM, _AGENT),
+  *(_PRESET, _SEED, _RUN_DIR, _RESTART, _PRINT_CONFIG),
+)
+_define_machine = command_line.defines(
   *(replication.NUM_REPLICAS, devices.DEVICE, devices.THREADS),
-  xla_cache.FOLDER,
+  *(xla_cache.FOLDER, command_line.IMPORT),
 )
 
 _PREFIX = 'config.'
@@ -103,20 +131,16 @@ def define(arguments: Sequence[str]) -> None:
   """
   _define(arguments)
 
-  def last(flag: command_line.Flag) -> str | None:
-    return next(reversed(command_line.given(arguments, flag.name)), None)
-
   try:
-    task = catalog.TASKS.get(_task_name(last(_ENV)))
-    cfg = catalog.skeleton(
-      task.world,
-      last(_AGENT) or task.agent,
-      last(_CURRICULUM) or config.TaskExpansionConfig().name,
-    )
+    task, cfg = _chosen(arguments)
   except ValueError as error:
     raise command_line.UsageError(str(error)) from error
-  command_line.define_leaves(_PREFIX, cfg, _CHOOSE_PRESETS)
-  command_line.define_leaves('', config.RunLength())
+  length = presets.run_length(cfg)
+  command_line.define_leaves('', length, groups=lambda name: _WHERE)
+  _define_machine(arguments)
+  command_line.define_leaves(
+    _PREFIX, cfg, _CHOOSE_PRESETS, lambda name: config_table.title(cfg, name)
+  )
   for flag, names, default in (
     (_ENV, catalog.TASKS.names(), _task_name(None)),
     (_PRESET, task.presets, _PRESET.default),
@@ -127,8 +151,46 @@ def define(arguments: Sequence[str]) -> None:
       config.TaskExpansionConfig().name,
     ),
   ):
-    about = f'One of {", ".join(names)}; default: {default}.'
+    about = f'One of {", ".join(names)}. Default: {default}.'
     command_line.describe(flag.name, about)
+
+
+def _chosen(
+  arguments: Sequence[str],
+) -> tuple[task_spec.TaskSpec, config.Config]:
+  """Returns the task and the constants that arguments choose, unparsed.
+
+  Raises:
+    ValueError: the task, the agent or the curriculum does not exist.
+  """
+
+  def last(flag: command_line.Flag) -> str | None:
+    return next(reversed(command_line.given(arguments, flag.name)), None)
+
+  def number(flag: command_line.Flag) -> int | None:
+    text = last(flag)
+    return None if text is None else int(text)
+
+  task = catalog.TASKS.get(_task_name(last(_ENV)))
+  agent = last(_AGENT)
+  curriculum = last(_CURRICULUM)
+  cfg = catalog.skeleton(
+    task.world,
+    agent or task.agent,
+    curriculum or config.TaskExpansionConfig().name,
+  )
+  # What is wrong with the others is told after parsing.
+  with contextlib.suppress(ValueError):
+    cfg = presets.make(
+      env=task.name,
+      num_agents=number(_NUM_AGENTS),
+      num_boxes=number(_NUM_BOXES),
+      preset=last(_PRESET) or _PRESET.default,
+      agent=agent,
+      curriculum=curriculum,
+      path=last(_ENTITY_COUNTS),
+    )
+  return task, cfg
 
 
 def _task_name(given: str | None) -> str:
@@ -169,6 +231,20 @@ def make_length(cfg: config.Config) -> config.RunLength:
     raise command_line.UsageError(str(error)) from error
 
 
+def _given() -> frozenset[str]:
+  """Returns the fields that flags name."""
+  chosen = (_SEED, _PRESET, _ENV, _NUM_AGENTS, _NUM_BOXES, _AGENT, _CURRICULUM)
+  flag_of = dict(zip(_CHOOSE_PRESETS, (*chosen, _ENTITY_COUNTS), strict=True))
+  names = [name for name, flag in flag_of.items() if flag.is_given]
+  names += [
+    name.removeprefix(_PREFIX)
+    for name in flags.FLAGS
+    if name not in (x.name for x in flag_of.values())
+    and flags.FLAGS[name].present
+  ]
+  return frozenset(names)
+
+
 def run_dir(cfg: config.Config) -> pathlib.Path:
   """Returns the folder that the flags name, or else one for the config."""
   name = command_line.RUN_DIR.value or library.default_run_dir(cfg)
@@ -179,6 +255,9 @@ def main() -> int:
   """Trains as the flags say; returns the exit code."""
   cfg = make_config()
   length = make_length(cfg)
+  if _PRINT_CONFIG.value:
+    print(config_table.page(cfg, length, _given()))
+    return 0
   devices.bound_threads()
   xla_cache.use(session.note)
   with replication.joined(

@@ -341,24 +341,6 @@ class FlagsTest(parameterized.TestCase):
     self.assertEqual(cfg.environment.wind, 2.0)
     self.assertEqual(cfg.curriculum.pace, 0.25)
 
-  def test_help_lists_names_and_flags_of_the_choice(self):
-    ended = commands.run(
-      lambda: command_line.run(main.main, main.define),
-      '--help',
-      '--env=lock_and_return',
-    )
-    self.assertEqual((ended.code, ended.err), (0, ''))
-    words = ' '.join(ended.out.split())
-    for text in (
-      f'One of {", ".join(catalog.TASKS.names())}; default: simple_spread.',
-      '--preset: One of default, paper; default: default.',
-      'default: recurrent_attention.',
-      '--[no]config.environment.sees_birthplace',
-      '--config.agent.auxiliary_position_cost',
-      '--num_env_steps',
-    ):
-      self.assertIn(text, words)
-
 
 class ConfigFileTest(absltest.TestCase):
   def test_it_says_what_was_run_on_what(self):

@@ -2,27 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws curves: python -m vacl_tf.launch.plot --run_dirs=A,B --output=FILE.png.
 
-Runs that differ in nothing but the seed are one curve; a run alone has its
-success rate besides, dotted. FILE_curriculum.png shows how the sets of tasks
+Runs that differ in nothing but the seed are one curve, with the 95 % bootstrap
+interval of their mean; a run alone has its success rate besides, dotted.
+FILE_curriculum.png shows how the sets of tasks
 grew in the first run that has them.
 """
 
 import itertools
 import pathlib
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any
 
-import numpy as np
 from absl import flags
 
-from vacl_tf import catalog
-from vacl_tf.environments import task_spec
 from vacl_tf.launch import command_line
 from vacl_tf.launch import plot_curriculum
+from vacl_tf.launch import plot_curves
 from vacl_tf.launch import records
-from vacl_tf.training import files
-
-if TYPE_CHECKING:  # At run time inside functions: it is slow to import.
-  from matplotlib import axes
 
 _RUN_DIRS = command_line.Flag(
   flags.DEFINE_multi_string,
@@ -31,49 +27,50 @@ _RUN_DIRS = command_line.Flag(
   'Folders of runs, with commas or the flag several times. A folder that has '
   'commas in its name is one.',
 )
-_OUTPUT = command_line.Flag(
-  flags.DEFINE_string, 'output', 'curves.png', 'Picture to write.'
+_LABELS = command_line.Flag(
+  flags.DEFINE_list,
+  'labels',
+  [],
+  'Names of the runs, one for each of them; runs of the same name are one '
+  'curve. Default: what differs in their configs.',
 )
-
-# Okabe and Ito's colours, told apart by colour-blind eyes too.
-_COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9')
-_INK = '#555555'
-_MARKERS = 'os^Dv'
-_GRID_POINTS = 400
+_OUTPUT = command_line.Flag(
+  flags.DEFINE_string,
+  'output',
+  'curves.png',
+  'Picture to write, FILE.png; FILE_curriculum.png goes beside it.',
+)
 
 
 class UnwritableError(command_line.UsageError):
   """A picture can't be written."""
 
 
-class Group(NamedTuple):
-  """Runs that share everything but the seed."""
-
-  config: dict[str, Any]  # Of the first run.
-  runs: list[records.Record]
-
-  @property
-  def world(self) -> tuple[str, int]:
-    """Returns the name of the task and the number of agents."""
-    world = self.runs[0].cfg.environment
-    return world.name, world.num_agents
+def _print(text: str) -> None:
+  print('note:', text)
 
 
 def plot(
-  run_dirs: list[pathlib.Path], output: pathlib.Path
+  run_dirs: Sequence[pathlib.Path],
+  output: pathlib.Path,
+  labels: Sequence[str] = (),
+  note: Callable[[str], None] = _print,
 ) -> list[pathlib.Path]:
   """Draws the curves of runs, and the curriculum of the first that has one.
 
   Args:
     run_dirs: folders of runs; one that is named twice counts once.
     output: a .png; the curriculum goes beside it, as <stem>_curriculum.png.
+    labels: a name for each run, where runs of the same name are one curve; if
+      empty, runs that differ in the seed only are one curve.
+    note: is told what is missing of runs that are not finished.
 
   Returns:
     The files written: one or two.
 
   Raises:
     UsageError: a run can't be read, or a package is missing that a task's map
-      needs.
+      needs, or there are not as many labels as runs.
     UnwritableError: the output can't be written; the old one is as before.
   """
   if not run_dirs:
@@ -81,22 +78,75 @@ def plot(
       'no run to plot; give --run_dirs=FOLDER or several with commas'
     )
   _check_output(output)
-  runs = [records.read(path) for path in dict.fromkeys(run_dirs)]
-  beside = output.with_name(output.stem + '_curriculum.png')
-  with_sets = [run for run in runs if run.has_sets]
+  notes: list[str] = []  # Told in the end: an error would be alone.
+  runs, names = _read(run_dirs, labels, notes.append)
   try:
-    # All is read before anything is drawn.
-    sets = [(run, plot_curriculum.read(run)) for run in with_sets[:1]]
-    _draw_curves(group_by_config(runs), output)
-    for run, sets_of_run in sets:
-      plot_curriculum.draw(run, sets_of_run, beside)
+    written = _draw(runs, names, output, notes.append)
   except (ImportError, ValueError) as error:
     raise command_line.UsageError(str(error)) from error
   except OSError as error:
     raise UnwritableError(
       f'output={output} cannot be written ({error.strerror}); give another one'
     ) from error
-  return [output, beside] if with_sets else [output]
+  for text in notes:
+    note(text)
+  return written
+
+
+def _draw(
+  runs: Sequence[records.Record],
+  labels: Sequence[str],
+  output: pathlib.Path,
+  note: Callable[[str], None],
+) -> list[pathlib.Path]:
+  """Draws runs; returns the files written."""
+  # All is read before anything is drawn.
+  first = next((run for run in runs if run.has_sets), None)
+  sets = first and plot_curriculum.read(first)
+  if labels:
+    groups, title = group_by_label(runs, labels)
+  else:
+    groups, title = group_by_config(runs)
+  plot_curves.draw(groups, title, output)
+  if first is None or sets is None:
+    return [output]
+  beside = output.with_name(output.stem + '_curriculum.png')
+  plot_curriculum.draw(first, sets, beside)
+  if not sets.snapshots:
+    note(f'{first.path} has no curriculum.npz: where tasks lie is not drawn')
+  return [output, beside]
+
+
+def _read(
+  run_dirs: Sequence[pathlib.Path],
+  labels: Sequence[str],
+  note: Callable[[str], None],
+) -> tuple[list[records.Record], list[str]]:
+  """Returns the runs that can be drawn, and their labels if there are any."""
+  if labels and len(labels) != len(run_dirs):
+    raise command_line.UsageError(
+      f'labels={",".join(labels)} has {len(labels)} for {len(run_dirs)} runs; '
+      'give one for each run, the same for runs that are one curve'
+    )
+  # Of a run that is named twice the first label counts.
+  named = dict(reversed(list(itertools.zip_longest(run_dirs, labels))))
+  runs, missing = [], []
+  for path in dict.fromkeys(run_dirs):
+    try:
+      runs.append(records.read(path))
+    except records.NothingYetError as error:
+      missing.append(error)
+  if not runs:
+    raise missing[0]
+  for error in missing:
+    note(f'{error}. It is left out')
+  for run in runs:
+    if run.is_unfinished:
+      note(
+        f'{run.path} is not finished: {run.columns["env_steps"][-1]:,.0f} of '
+        f'{run.length.num_env_steps:,} env steps are drawn'
+      )
+  return runs, [named[run.path] for run in runs] if labels else []
 
 
 def _check_output(output: pathlib.Path) -> None:
@@ -111,20 +161,46 @@ def _check_output(output: pathlib.Path) -> None:
     )
 
 
-def group_by_config(runs: list[records.Record]) -> list[Group]:
-  """Returns the runs, those together that differ in nothing but the seed."""
-  groups: dict[tuple[Any, ...], Group] = {}
+def group_by_label(
+  runs: Sequence[records.Record], labels: Sequence[str]
+) -> tuple[list[plot_curves.Group], str]:
+  """Returns a curve for each label, and what all have in common."""
+  groups: dict[str, list[records.Record]] = {}
+  for run, label in zip(runs, labels, strict=True):
+    groups.setdefault(label, []).append(run)
+  varying = _varying([run.config for run in runs])
+  shared = [name for name in _telling(runs) if name not in varying]
+  found = [plot_curves.Group(*pair) for pair in groups.items()]
+  return found, records.describe(runs[0].config, shared)
+
+
+def group_by_config(
+  runs: Sequence[records.Record],
+) -> tuple[list[plot_curves.Group], str]:
+  """Returns a curve for runs that differ in nothing but the seed.
+
+  Each is labelled with what tells it apart.
+
+  Returns:
+    The curves, and what all have in common.
+  """
+  groups: dict[tuple[Any, ...], list[records.Record]] = {}
   for run in runs:
     key = tuple((k, v) for k, v in run.config.items() if k != 'seed')
-    groups.setdefault(key, Group(run.config, [])).runs.append(run)
-  return list(groups.values())
+    groups.setdefault(key, []).append(run)
+  firsts = [group[0] for group in groups.values()]
+  labels, shared = _label(firsts)
+  return [
+    plot_curves.Group(label, group)
+    for label, group in zip(labels, groups.values(), strict=True)
+  ], shared
 
 
-def label_groups(groups: list[Group]) -> tuple[list[str], str]:
-  """Returns what tells each group apart, and what they have in common."""
-  configs = [group.config for group in groups]
+def _label(runs: Sequence[records.Record]) -> tuple[list[str], str]:
+  """Returns what tells each run apart, and what they have in common."""
+  configs = [run.config for run in runs]
   varying = _varying(configs)
-  telling = _telling(groups)
+  telling = _telling(runs)
   chosen = [name for name in telling if name in varying]
   shared = [name for name in telling if name not in chosen]
   # Another agent has other constants, which go without saying.
@@ -140,9 +216,9 @@ def label_groups(groups: list[Group]) -> tuple[list[str], str]:
   return labels, records.describe(configs[0], shared)
 
 
-def _telling(groups: list[Group]) -> list[str]:
-  """Returns the leaves that tell runs of any of the groups apart first."""
-  names = [records.telling(group.runs[0].cfg) for group in groups]
+def _telling(runs: Sequence[records.Record]) -> list[str]:
+  """Returns the leaves that tell any of the runs apart first."""
+  names = [records.telling(run.cfg) for run in runs]
   return list(dict.fromkeys(itertools.chain(*names)))
 
 
@@ -156,125 +232,6 @@ def _varying(configs: list[dict[str, Any]]) -> list[str]:
   ]
 
 
-def _draw_curves(groups: list[Group], output: pathlib.Path) -> None:
-  import matplotlib
-  from matplotlib import figure
-
-  labels, title = label_groups(groups)
-  with matplotlib.rc_context(plot_curriculum.STYLE):
-    picture = figure.Figure(figsize=(12.0, 5.2), layout='constrained')
-    left, right = picture.subplots(1, 2, sharey=True)
-    for index, (group, label) in enumerate(zip(groups, labels, strict=True)):
-      colour = _COLOURS[index % len(_COLOURS)]
-      _draw_group(left, group, 'env_steps', 1e6, colour, label)
-      _draw_group(right, group, 'wall_seconds', 60.0, colour, None)
-    if len(groups) == len(groups[0].runs) == 1:
-      _draw_success(left, right, groups[0].runs[0])
-    left.set_xlim(0.0, 1.03 * _draw_authors(left, groups))
-    right.set_xlim(0.0)
-    left.set_ylim(0.0, 1.02)
-    left.set_ylabel('coverage of the evaluation (0 to 1)')
-    left.set_xlabel('environment steps (millions)')
-    right.set_xlabel('wall time (minutes)')
-    picture.suptitle(title)
-    picture.legend(loc='outside lower center', ncols=min(2, 1 + len(groups)))
-    with files.replaced(output) as beside:
-      picture.savefig(beside, format='png', dpi=100)
-
-
-def _draw_group(
-  axis: 'axes.Axes',
-  group: Group,
-  column: str,
-  unit: float,
-  colour: str,
-  label: str | None,
-) -> None:
-  """Draws a thin line a seed, their mean, and a band over them."""
-  curves = [
-    (run.evaluated(column) / unit, run.evaluated('coverage'))
-    for run in group.runs
-  ]
-  seeds = {run.config['seed'] for run in group.runs}
-  if len(curves) == 1:
-    (seed,) = seeds
-    if label is not None:
-      label = f'{label} (seed {seed})'
-    # A run may have been evaluated only once.
-    marker = 'o' if len(curves[0][0]) == 1 else None
-    axis.plot(*curves[0], color=colour, lw=2.0, marker=marker, label=label)
-    return
-  for curve in curves:
-    axis.plot(*curve, color=colour, lw=0.7, alpha=0.55)
-  # Seeds may be evaluated at different times: compared where all have run.
-  grid = np.linspace(
-    max(x[0] for x, _ in curves), min(x[-1] for x, _ in curves), _GRID_POINTS
-  )
-  values = np.array([np.interp(grid, *curve) for curve in curves])
-  if label is not None:
-    what = 'seeds' if len(seeds) == len(curves) else 'runs'
-    label = f'{label} ({len(curves)} {what}): mean, band from min to max'
-  low, high = values.min(0), values.max(0)
-  axis.fill_between(grid, low, high, color=colour, alpha=0.18, lw=0.0)
-  axis.plot(grid, values.mean(0), color=colour, lw=2.2, label=label)
-
-
-def _draw_success(
-  left: 'axes.Axes', right: 'axes.Axes', run: records.Record
-) -> None:
-  """Draws the share of tasks in which all agents succeed, of a run alone."""
-  if 'success' not in run.columns:
-    return
-  success = run.evaluated('success')
-  style = {'color': _COLOURS[0], 'ls': ':', 'lw': 1.5}
-  label = 'success rate: tasks that are solved as a whole'
-  left.plot(run.evaluated('env_steps') / 1e6, success, label=label, **style)
-  right.plot(run.evaluated('wall_seconds') / 60.0, success, **style)
-
-
-def _reference(task: str, num_agents: int) -> tuple[task_spec.Point, ...]:
-  """Returns the points of the published curve, none if there is none."""
-  return catalog.TASKS.get(task).references.get(num_agents, ())
-
-
-def _draw_authors(axis: 'axes.Axes', groups: list[Group]) -> float:
-  """Draws the authors' curves; returns where the axis should end (millions).
-
-  That is where our runs end, or later if the authors' curve has not reached
-  by then what ours did.
-  """
-  end = (
-    max(run.columns['env_steps'][-1] for g in groups for run in g.runs) / 1e6
-  )
-  worlds = list(dict.fromkeys(group.world for group in groups))
-  known = {world: _reference(*world) for world in worlds}
-  known = {world: points for world, points in known.items() if points}
-  for index, (world, points) in enumerate(known.items()):
-    steps, mean, std = np.array(points, float).T
-    label = "authors' VACL"
-    if len(worlds) > 1:
-      label += f' on {world[0]}, n = {world[1]}'
-    bars = 'mean and std' if not np.isnan(std).any() else 'mean'
-    axis.errorbar(
-      steps,
-      mean,
-      None if np.isnan(std).all() else std,
-      color=_INK,
-      ls='--',
-      lw=1.0,
-      marker=_MARKERS[index % len(_MARKERS)],
-      ms=5,
-      capsize=3,
-      label=f'{label} (3 seeds): {bars}',
-    )
-    ours = [run for g in groups if g.world == world for run in g.runs]
-    best = max(run.evaluated('coverage').max() for run in ours)
-    last = max(run.columns['env_steps'][-1] for run in ours) / 1e6
-    is_past = (steps >= last) & (mean >= best)
-    end = max(end, steps[is_past.argmax()] if is_past.any() else steps[-1])
-  return end
-
-
 def _folders(values: list[str]) -> list[pathlib.Path]:
   """Returns the folders that the flags name."""
   found = []
@@ -286,13 +243,15 @@ def _folders(values: list[str]) -> list[pathlib.Path]:
   return found
 
 
-define = command_line.defines(_RUN_DIRS, _OUTPUT)
+define = command_line.defines(
+  *(_RUN_DIRS, _LABELS, _OUTPUT, command_line.IMPORT)
+)
 
 
 def main() -> int:
   """Draws the runs that the flags name."""
   output = command_line.folder(_OUTPUT.value)
-  written = plot(_folders(_RUN_DIRS.value), output)
+  written = plot(_folders(_RUN_DIRS.value), output, _LABELS.value)
   for path in written:
     print(f'Wrote {path}')
   if len(written) == 1:

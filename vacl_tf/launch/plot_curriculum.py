@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The picture of a curriculum: how many tasks, how spread, and where."""
+"""The picture of a curriculum: its sets of tasks, in time and in the room."""
 
 import pathlib
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,30 +11,19 @@ from vacl_tf import catalog
 from vacl_tf import config
 from vacl_tf import entity_counts
 from vacl_tf.environments import map_layout
+from vacl_tf.launch import plot_curves
+from vacl_tf.launch import plot_rooms
 from vacl_tf.launch import records
+from vacl_tf.launch import task_sets
 from vacl_tf.training import files
 
 if TYPE_CHECKING:  # At run time inside functions: it is slow to import.
   from matplotlib import axes
   from matplotlib import figure
 
-STYLE = {
-  'font.size': 12,
-  'axes.titlesize': 12,
-  'figure.titlesize': 13,
-  'axes.spines.top': False,
-  'axes.spines.right': False,
-  'axes.grid': True,
-  'grid.color': '#E6E6E6',
-  'axes.axisbelow': True,
-  'legend.frameon': False,
-}
-
-_ACTIVE, _SOLVED, _INK = '#56B4E9', '#D55E00', '#555555'
-_NUM_ROOMS = 4
-_NUM_DRAWN = 120  # Tasks of a set in one room; more would hide each other.
-_NUM_TARGET = 1000
-_MAX_PAIRS = 4e8  # Of numbers of a target task, over all tasks.
+_ACTIVE, _SOLVED, _INK = plot_rooms.ACTIVE, plot_rooms.SOLVED, plot_rooms.INK
+_HISTORY_INCHES = 3.6
+_NUM_LEVELS = 4  # Of the names of stages, so that they do not overlap.
 _MILLION = 1e6
 
 
@@ -83,16 +72,18 @@ def draw(run: records.Record, sets: Sets, output: pathlib.Path) -> None:
 
   layout, snapshots = sets
   has_rooms = layout is not None and bool(snapshots)
-  target = _sample_target(layout, snapshots) if has_rooms else None
-  with matplotlib.rc_context(STYLE):
-    size = (12.0, 9.4 if has_rooms else 4.2)
-    picture = figure.Figure(figsize=size, layout='constrained')
+  target = task_sets.sample_target(layout, snapshots) if has_rooms else None
+  heights = [_HISTORY_INCHES]
+  if has_rooms:
+    heights.append(plot_rooms.height(layout, snapshots))
+  with matplotlib.rc_context(plot_curves.STYLE):
+    picture = figure.Figure(figsize=(12.0, sum(heights)), layout='constrained')
     parts = picture.subfigures(
-      1 + has_rooms, 1, squeeze=False, height_ratios=[1, 1.5][: 1 + has_rooms]
+      len(heights), 1, squeeze=False, height_ratios=heights
     )[:, 0]
-    _draw_history(parts[0], run, layout, target)
+    _draw_history(parts[0], run, sets, target)
     if has_rooms:
-      _draw_rooms(parts[1], run, snapshots, layout, target)
+      plot_rooms.draw(parts[1], run, snapshots, layout, target)
     what = records.describe(run.config, records.telling(run.cfg))
     picture.suptitle(f'{what}, seed {run.config["seed"]}')
     with files.replaced(output) as beside:
@@ -108,7 +99,7 @@ def _check_map(
   try:
     for snapshot in snapshots.values():
       for name in ('active_phi', 'solved_phi'):
-        nearest_mover(snapshot[name][:1], layout)
+        task_sets.nearest_mover(snapshot[name][:1], layout)
   except (ValueError, IndexError) as error:
     raise ValueError(
       f'{path} has tasks of another map; move it away to plot without it'
@@ -118,42 +109,101 @@ def _check_map(
 def _draw_history(
   part: 'figure.SubFigure',
   run: records.Record,
-  layout: map_layout.MapLayout | None,
+  sets: Sets,
   target: np.ndarray | None,
 ) -> None:
-  """Draws sizes, newly solved tasks and spread against env steps."""
-  sizes, news, spread = part.subplots(1, 3)
+  """Draws the sets against env steps, and stages of entity progression."""
+  stages = find_stages(run)
+  has_far = target is not None
+  panels = list(part.subplots(1, 2 + has_far + bool(stages)))
+  sizes, news = panels[:2]
   columns = run.columns
   steps = columns['env_steps'] / _MILLION
   sizes.plot(steps, columns['active_tasks'], color=_ACTIVE, label='active')
   sizes.plot(steps, columns['solved_tasks'], color=_SOLVED, label='solved')
-  sizes.set_title('Size of the sets')
-  sizes.set_ylabel('tasks')
+  sizes.set_title('Tasks in the sets')
   sizes.legend(loc='best')
   window = max(5, len(steps) // 50)
   smooth = _running_mean(columns['newly_solved'], window)
   news.plot(steps, columns['newly_solved'], color=_SOLVED, lw=0.5, alpha=0.3)
-  news.plot(
-    steps, smooth, color=_SOLVED, label=f'mean over {window} iterations'
-  )
+  news.plot(steps, smooth, color=_SOLVED, label=f'mean over {window}')
   news.set_title('Newly solved in an iteration')
-  news.set_ylabel('tasks')
   news.legend(loc='best')
-  unit = 1.0 if target is None else layout.unit
-  deviation = unit * columns['solved_spread']
-  spread.plot(steps, deviation, color=_SOLVED, label='solved')
-  spread.set_title('Spread of the solved set')
-  spread.set_ylabel('std of a coordinate')
-  if target is not None:
-    level = unit * np.sqrt(target.var(0).mean())
-    label = f'target tasks ({level:.2f} m)'
-    spread.set_ylabel('std of a coordinate (metres)')
-    spread.axhline(level, color=_INK, ls='--', lw=1.2, label=label)
-    spread.legend(loc='best')
-  for axis in (sizes, news, spread):
-    axis.set_xlabel('environment steps (millions)')
-    axis.set_xlim(0.0)
-    axis.set_ylim(0.0)
+  if has_far:
+    _draw_far(panels[2], run, sets, target)
+  if stages:
+    _draw_mixing(panels[-1], steps, columns, stages)
+  for axis in panels:
+    axis.set_xlabel('env steps (millions)')
+    axis.set_xlim(0.0, steps[-1])
+    axis.set_ylim(0.0, axis.get_ylim()[1])
+    for step, _ in stages:
+      axis.axvline(step, color=_INK, ls=':', lw=1.0)
+
+
+def _draw_far(
+  axis: 'axes.Axes', run: records.Record, sets: Sets, target: np.ndarray
+) -> None:
+  """Draws how far each set is from the target distribution."""
+  iterations = list(sets.snapshots)
+  steps = np.interp(
+    iterations, run.columns['iteration'], run.columns['env_steps']
+  )
+  for name, colour in (('active', _ACTIVE), ('solved', _SOLVED)):
+    far = [
+      task_sets.distance_to_target(x[f'{name}_phi'], target, sets.layout)
+      for x in sets.snapshots.values()
+    ]
+    style = {'color': colour, 'marker': 'o', 'ms': 4}
+    axis.plot(steps / _MILLION, far, label=name, **style)
+  axis.set_title('Distance to the target tasks')
+  axis.set_ylabel('metres a coordinate')
+  axis.legend(loc='best')
+
+
+def _draw_mixing(
+  axis: 'axes.Axes',
+  steps: np.ndarray,
+  columns: dict[str, np.ndarray],
+  stages: list[tuple[float, str]],
+) -> None:
+  """Draws how much the largest count in play weighs, and names the counts."""
+  weight = columns['mixing_weight']  # Of the smaller count; 1: it is alone.
+  larger = np.where(weight < 1.0, 1.0 - weight, 1.0)
+  axis.step(steps, larger, color=_INK, where='post', lw=1.4)
+  axis.set_title('Weight of the largest count')
+  for index, (step, name) in enumerate(stages):
+    height = 1.06 + 0.09 * (index % _NUM_LEVELS)
+    axis.text(step, height, f' n = {name}', color=_INK, fontsize=10)
+  axis.set_ylim(0.0, 1.06 + 0.09 * _NUM_LEVELS)
+  axis.set_yticks([0.0, 0.5, 1.0])
+
+
+def find_stages(run: records.Record) -> list[tuple[float, str]]:
+  """Returns when each count of a path begins (million steps), and its name.
+
+  Nothing for a run without entity progression. Where the number of agents stays
+  the same, a count begins when the one before it is not evaluated any more.
+  """
+  counts = entity_counts.path(run.cfg)
+  columns, names = run.columns, [entity_counts.spelled(x) for x in counts]
+  if len(counts) < 2 or not {'num_agents', 'mixing_weight'} <= columns.keys():
+    return []
+  steps = columns['env_steps'] / _MILLION
+  found = [(0.0, names[0])]
+  for index in range(1, len(counts)):
+    if counts[index][0] > counts[index - 1][0]:
+      has_begun = columns['num_agents'] >= counts[index][0]
+    else:
+      score = columns.get(
+        f'coverage_n{names[index - 1]}', np.full(len(steps), np.nan)
+      )
+      seen = np.flatnonzero(~np.isnan(score))
+      last = seen[-1] if seen.size else len(steps)
+      has_begun = np.arange(len(steps)) > last
+    if has_begun.any():
+      found.append((float(steps[has_begun.argmax()]), names[index]))
+  return found
 
 
 def _running_mean(values: np.ndarray, window: int) -> np.ndarray:
@@ -162,120 +212,3 @@ def _running_mean(values: np.ndarray, window: int) -> np.ndarray:
   end = np.arange(1, len(values) + 1)
   begin = np.maximum(end - window, 0)
   return (total[end] - total[begin]) / (end - begin)
-
-
-def _draw_rooms(
-  part: 'figure.SubFigure',
-  run: records.Record,
-  snapshots: dict[int, records.Snapshot],
-  layout: map_layout.MapLayout,
-  target: np.ndarray,
-) -> None:
-  """Draws where tasks put their entities, early to late."""
-  chosen = choose_snapshots(snapshots)
-  steps = np.interp(chosen, run.columns['iteration'], run.columns['env_steps'])
-  rooms, distances = part.subplots(
-    2, _NUM_ROOMS, sharey='row', height_ratios=[1.0, 0.62]
-  )
-  farthest = nearest_mover(target, layout).max()
-  for axis, below, iteration, step in zip(
-    rooms, distances, chosen, steps, strict=False
-  ):
-    axis.set_title(f'{step / _MILLION:.3g} M steps')
-    _make_room(axis, layout)
-    _draw_distances(below, target, layout, 'target tasks', color=_INK, ls='--')
-    for name, colour in (('active', _ACTIVE), ('solved', _SOLVED)):
-      phi = snapshots[iteration][f'{name}_phi']
-      some = layout.points(phi[:: -(-len(phi) // _NUM_DRAWN) or 1])
-      points = np.concatenate([x.reshape(-1, 2) for x in some.values()])
-      axis.scatter(*points.T, s=3.5, color=colour, alpha=0.7, lw=0)
-      _draw_distances(below, phi, layout, f'{name} tasks', color=colour)
-    below.set(xlim=(0.0, farthest), ylim=(0.0, 1.02))
-    below.set_xlabel(f'nearest {layout.mover} within (metres)')
-  for axis in (*rooms[len(chosen) :], *distances[len(chosen) :]):
-    axis.remove()
-  rooms[0].set_ylabel('all entities\nin the room (metres)')
-  plural = layout.goal + ('es' if layout.goal.endswith('x') else 's')
-  distances[0].set_ylabel(f'share of {plural}')
-  # All three are there in the last column, if they ever were.
-  handles, labels = distances[len(chosen) - 1].get_legend_handles_labels()
-  part.legend(handles, labels, loc='outside lower center', ncols=3)
-
-
-def choose_snapshots(snapshots: dict[int, records.Snapshot]) -> list[int]:
-  """Returns a few iterations, such that the active set grows in even steps.
-
-  Even steps of time would show a full room three times where a run is long.
-  """
-  iterations = sorted(snapshots)
-  sets = [snapshots[i]['active_phi'] for i in iterations]
-  # Of each coordinate: tasks may begin in a corner, far from the mean of all.
-  spread = np.array([x.std(0).mean() if len(x) else 0.0 for x in sets])
-  last = int(spread.argmax())
-  wanted = np.linspace(spread[0], spread[last], _NUM_ROOMS)[1:-1]
-  between = [int(abs(spread[: last + 1] - level).argmin()) for level in wanted]
-  # The first and the last are always there.
-  return [iterations[i] for i in sorted({0, *between, len(iterations) - 1})]
-
-
-def _sample_target(
-  layout: map_layout.MapLayout, snapshots: dict[int, records.Snapshot]
-) -> np.ndarray:
-  """Returns phi [rows, D] of target tasks, with the most entities."""
-  if layout.sample is not None:
-    return layout.sample(_NUM_TARGET)
-  num_dims = snapshots[max(snapshots)]['active_phi'].shape[1]
-  num_tasks = int(np.clip(_MAX_PAIRS // num_dims**2, 10, _NUM_TARGET))
-  num = num_dims // (2 * len(layout.kinds))  # Entities of a kind.
-  boxes = [
-    layout.goals if kind == layout.goal else layout.movers
-    for kind in layout.kinds
-  ]
-  sides = np.repeat(np.reshape(boxes, [-1, 2, 2]), num, 0)
-  rows = np.random.default_rng(0).uniform(
-    sides[..., 0], sides[..., 1], [num_tasks, *sides.shape[:2]]
-  )
-  return rows.reshape(num_tasks, num_dims)
-
-
-def _make_room(axis: 'axes.Axes', layout: map_layout.MapLayout) -> None:
-  boxes = np.array([layout.movers, layout.goals])
-  low, high = boxes[:, ::2].min(0), boxes[:, 1::2].max(0)
-  margin = 0.03 * (high - low).max()
-  axis.set(
-    xlim=(low[0] - margin, high[0] + margin),
-    ylim=(low[1] - margin, high[1] + margin),
-    aspect='equal',
-  )
-  axis.set_xticks([low[0], (low[0] + high[0]) / 2, high[0]])
-  axis.set_yticks([low[1], (low[1] + high[1]) / 2, high[1]])
-  axis.grid(False)
-  axis.spines[:].set_visible(True)
-
-
-def _draw_distances(
-  axis: 'axes.Axes',
-  phi: np.ndarray,
-  layout: map_layout.MapLayout,
-  label: str,
-  **style: str,
-) -> None:
-  """Draws which share of goals has a mover within a distance."""
-  if len(phi):
-    # From 0 and on to the far end, where all are within.
-    nearest = np.sort(nearest_mover(phi, layout))
-    distance = np.concatenate([[0.0], nearest, [1e3]])
-    share = np.minimum(np.arange(len(distance)) / (len(distance) - 2), 1.0)
-    axis.plot(distance, share, label=label, lw=1.6, **style)
-
-
-def nearest_mover(phi: np.ndarray, layout: map_layout.MapLayout) -> np.ndarray:
-  """Returns each goal's distance to its nearest mover, all tasks in one.
-
-  Args:
-    phi: [rows, D] tasks.
-    layout: of phi.
-  """
-  points = layout.points(phi)
-  towards = points[layout.mover][:, None] - points[layout.goal][:, :, None]
-  return np.sqrt((towards**2).sum(-1)).min(-1).ravel()

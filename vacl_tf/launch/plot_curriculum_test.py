@@ -2,52 +2,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pictures of curricula show tasks where they are, early to late."""
 
+import pathlib
+
 import numpy as np
 from absl.testing import absltest
 from absl.testing import parameterized
 
+from vacl_tf import config
 from vacl_tf import environments
 from vacl_tf import presets
 from vacl_tf import randomness
 from vacl_tf.launch import plot_curriculum
+from vacl_tf.launch import records
 
 
 def _layout(name):
   return plot_curriculum.layout_of(presets.make(env=name))
 
 
-class SnapshotsTest(absltest.TestCase):
-  def test_even_growth_from_uneven_snapshots(self):
-    noise = np.random.default_rng(0).uniform(-1, 1, [30, 16])
-    sizes = {1: 0.1, 10: 1.1, 20: 2.1, 30: 3, 40: 3, 50: 3}
-    snapshots = {
-      iteration: {'active_phi': noise * size}
-      for iteration, size in sizes.items()
-    }
-    chosen = plot_curriculum.choose_snapshots(snapshots)
-    self.assertEqual(chosen, [1, 10, 20, 50])
-
-  def test_growth_from_a_corner(self):
-    noise = np.random.default_rng(0).uniform(-1, 1, [500, 4])
-    snapshots = {
-      iteration: {'active_phi': [9, 0, 9, 0] + noise * size}
-      for iteration, size in zip((1, 10, 20, 50), (0.1, 1, 2, 3), strict=True)
-    }
-    chosen = plot_curriculum.choose_snapshots(snapshots)
-    self.assertEqual(chosen, [1, 10, 20, 50])
-
-
 class LayoutTest(parameterized.TestCase):
-  def test_nearest_mover(self):
-    phi = np.array([[0, 0, 3, 0, 0, 1, 3, 4]], np.float32)  # Two and two.
-    np.testing.assert_allclose(
-      plot_curriculum.nearest_mover(phi, _layout('simple_spread')), [1, 4]
-    )
-    phi = np.array([[9, 9, 0, 0, 0, 1, 2, 0, 0, 3]], np.float32)
-    np.testing.assert_allclose(
-      plot_curriculum.nearest_mover(phi, _layout('speaker_listener')), [1, 2, 3]
-    )
-
   @parameterized.parameters(
     'simple_spread', 'hard_spread', 'push_ball', 'speaker_listener'
   )
@@ -86,6 +59,53 @@ class LayoutTest(parameterized.TestCase):
       np.testing.assert_allclose(
         points['box'][0, :, 0], 0.4 * np.arange(num_agents, num)
       )
+
+  def test_walls_are_those_of_the_world(self):
+    layout = _layout('hard_spread')
+    env = environments.load('hard_spread')
+    phi = env.task_space.sample_easy(1, randomness.root(0))
+    (scene,) = env.draw(env.place(phi, randomness.root(0)))
+    drawn = [(*low, *high) for low, high in scene.slabs]
+    for left, right, bottom, top in layout.walls:
+      self.assertIn((left, bottom, right, top), drawn)
+    self.assertLen(layout.walls, len(drawn) - 4)  # Outer ones are out of view.
+    self.assertEmpty(_layout('simple_spread').walls)
+    walls = np.array(_layout('ramp_use').walls)
+    self.assertGreater(len(walls), 4)  # The room's, besides the outer ones.
+    self.assertTrue((walls[:, ::2] < walls[:, 1::2]).all())
+
+
+class StagesTest(absltest.TestCase):
+  def _stages(self, path, **columns):
+    cfg = presets.make(env='lock_and_return', path=path)
+    steps = 1e6 * np.arange(1.0, 1 + len(columns['num_agents']))
+    record = records.Record(
+      path=pathlib.Path(),
+      cfg=cfg,
+      columns={'env_steps': steps}
+      | {k: np.array(x) for k, x in columns.items()},
+      length=config.RunLength(),
+    )
+    return plot_curriculum.find_stages(record)
+
+  def test_stages_begin_with_their_agents_or_after_the_last_boxes(self):
+    nan = np.nan
+    found = self._stages(
+      '2x2,4x2,4x4',
+      num_agents=[2, 2, 4, 4, 4, 4],
+      mixing_weight=[1, 1, 0.9, 1, 1, 1],
+      coverage_n4x2=[nan, nan, nan, 0.5, nan, nan],
+    )
+    self.assertEqual(found, [(0.0, '2x2'), (3.0, '4x2'), (5.0, '4x4')])
+
+  def test_a_stage_that_has_not_come_is_not_told(self):
+    columns = {'num_agents': [2, 2], 'mixing_weight': [1, 1]}
+    self.assertEqual(self._stages('2x2,4x2,4x4', **columns), [(0.0, '2x2')])
+
+  def test_no_progression_no_stages(self):
+    columns = {'num_agents': [2, 2], 'mixing_weight': [1, 1]}
+    self.assertEmpty(self._stages('2x2', **columns))
+    self.assertEmpty(self._stages('2x2,4x2', num_agents=[2, 4]))
 
 
 if __name__ == '__main__':

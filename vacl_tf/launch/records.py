@@ -16,6 +16,7 @@ from vacl_tf import entity_counts
 from vacl_tf import overrides
 from vacl_tf import presets
 from vacl_tf import reading
+from vacl_tf import statistics
 from vacl_tf.launch import command_line
 
 _NEEDED = ('iteration', 'env_steps', 'wall_seconds', 'coverage')
@@ -36,6 +37,10 @@ _COUNTED = 'environment.num_'
 Snapshot = dict[str, np.ndarray]
 
 
+class NothingYetError(command_line.UsageError):
+  """A run has nothing to show so far."""
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Record:
   """A run.
@@ -45,11 +50,13 @@ class Record:
     cfg: of the run.
     config: {dotted name: value} of all its leaves.
     columns: of metrics.csv, one number an iteration, NaN for an empty cell.
+    length: when it is to end.
   """
 
   path: pathlib.Path
   cfg: config.Config
   columns: dict[str, np.ndarray]
+  length: config.RunLength
 
   @functools.cached_property
   def config(self) -> dict[str, Any]:
@@ -59,6 +66,16 @@ class Record:
   def has_sets(self) -> bool:
     """Whether the curriculum kept an active and a solved set."""
     return all(name in self.columns for name in _OF_SETS)
+
+  @property
+  def is_unfinished(self) -> bool:
+    """Whether it has fewer steps than it is to have, and is not good enough."""
+    level = self.length.stop_at_coverage
+    latest = self.evaluated('coverage')[-statistics.WINDOW :]
+    is_good = 0.0 < level <= latest.mean() and len(latest) == statistics.WINDOW
+    return (
+      not is_good and self.columns['env_steps'][-1] < self.length.num_env_steps
+    )
 
   def evaluated(self, name: str) -> np.ndarray:
     """Returns a column where coverage was evaluated."""
@@ -79,12 +96,26 @@ def read(path: pathlib.Path) -> Record:
     path=path,
     columns=read_metrics(path / 'metrics.csv'),
     cfg=read_config(path),
+    length=_read_length(path),
   )
   if not record.evaluated('coverage').size:
-    raise command_line.UsageError(
+    raise NothingYetError(
       f'{path} has no evaluation yet; wait until metrics.csv has a coverage'
     )
   return record
+
+
+def _read_length(path: pathlib.Path) -> config.RunLength:
+  """Returns when a run is to end; what its config.json lacks is as it is."""
+  values = reading.read_json(path / 'config.json').get('run_length')
+  known = overrides.leaves(config.RunLength(num_env_steps=1))
+  values = values if isinstance(values, dict) else {}
+  found = {
+    name: values.get(name, default)
+    for name, default in known.items()
+    if isinstance(values.get(name, default), int | float)
+  }
+  return config.RunLength(**known | found)
 
 
 def telling(cfg: config.Config) -> tuple[str, ...]:
@@ -162,7 +193,7 @@ def read_metrics(path: pathlib.Path) -> dict[str, np.ndarray]:
   try:
     columns = reading.read_table(path)
   except FileNotFoundError as error:
-    raise command_line.UsageError(
+    raise NothingYetError(
       f'{path.parent} has no metrics.csv; give the run_dir of a run that has '
       'begun to train'
     ) from error

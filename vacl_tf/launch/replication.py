@@ -35,6 +35,7 @@ NUM_REPLICAS = command_line.Flag(
   'Processes of this machine that train the run together, each with a share '
   'of the worlds; auto: those that TF_CONFIG or Slurm name, or else one for '
   'each GPU, or else 1.',
+  command_line.MACHINE,
 )
 
 _PROGRAM = f'{__package__}.main'

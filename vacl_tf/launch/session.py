@@ -121,7 +121,9 @@ def _begin(
     checkpointer.save()  # Results are never without one; see run_folder.
   verb = 'Resuming' if is_resumed else 'Training'
   by = '' if num_replicas == 1 else f' with {num_replicas} replicas'
-  print(f'{verb} in {path}{by}: {_summary(run)}', flush=True)
+  print(f'{verb} in {path}{by}: {_summary(run)}')
+  # The first row comes a minute later; without this it looks as if it hung.
+  print('compiling ...', flush=True)
 
 
 def _cut(

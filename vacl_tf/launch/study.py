@@ -10,7 +10,7 @@ to OUTPUT/STUDY/ instead: table.md, runs.csv, curves.csv and figures.
 
 import pathlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from absl import flags
@@ -24,38 +24,73 @@ from vacl_tf.launch import study_jobs
 from vacl_tf.launch import study_records
 from vacl_tf.launch import study_report
 
+_WHAT, _HOW, _WHERE = 'Which runs', 'How they are made', 'Where things are'
+
+
+def _all_names(names: Callable[[studies.Study], Iterable[str]]) -> str:
+  """Returns which of its tasks or methods each study has."""
+  told = [f'{x.name}: {", ".join(names(x))}' for x in studies.STUDIES.values()]
+  return '; '.join(told)
+
+
 _STUDY = command_line.Flag(
-  flags.DEFINE_string, 'study', None, f'One of {", ".join(studies.STUDIES)}.'
+  flags.DEFINE_string,
+  'study',
+  None,
+  f'One of {", ".join(studies.STUDIES)}.',
+  _WHAT,
 )
 _SEEDS = command_line.Flag(
-  flags.DEFINE_string, 'seeds', '100-104', 'Like 100-104 or 100,102.'
+  flags.DEFINE_string, 'seeds', '100-104', 'Like 100-104 or 100,102.', _WHAT
 )
 _TASKS = command_line.Flag(
-  flags.DEFINE_list, 'tasks', [], 'Only these tasks; default: all.'
+  flags.DEFINE_list,
+  'tasks',
+  [],
+  'Only these tasks. Default: all ('
+  + _all_names(lambda study: [task.name for task in study.tasks])
+  + ').',
+  _WHAT,
 )
 _METHODS = command_line.Flag(
-  flags.DEFINE_list, 'methods', [], 'Only these methods; default: all.'
+  flags.DEFINE_list,
+  'methods',
+  [],
+  'Only these methods. Default: all ('
+  + _all_names(lambda study: study.methods)
+  + ').',
+  _WHAT,
 )
 _JOBS = command_line.Flag(
   flags.DEFINE_integer,
   'jobs',
   None,
-  'Runs at a time; default: as many as there are cores.',
+  'Runs at a time. Default: as many as there are cores.',
+  _HOW,
 )
 _SHARD = command_line.Flag(
   flags.DEFINE_string,
   'shard',
   '1/1',
   'Which part of the runs is for this machine, like 1/4.',
+  _HOW,
 )
 _REPORT = command_line.Flag(
-  flags.DEFINE_bool, 'report', False, 'Write the report instead.'
+  flags.DEFINE_bool,
+  'report',
+  False,
+  'Make no run, but write the report on those that there are.',
+  _HOW,
 )
 _RUNS_DIR = command_line.Flag(
-  flags.DEFINE_string, 'runs_dir', 'studies', 'Folder of all studies.'
+  flags.DEFINE_string, 'runs_dir', 'studies', 'Folder of all studies.', _WHERE
 )
 _OUTPUT = command_line.Flag(
-  flags.DEFINE_string, 'output', 'results/studies', 'Folder of all reports.'
+  flags.DEFINE_string,
+  'output',
+  'results/studies',
+  'Folder of all reports, for --report.',
+  _WHERE,
 )
 
 _POLL_SECONDS = 2.0

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from vacl_tf.launch import plot_curriculum
+from vacl_tf.launch import plot_curves
 
 if TYPE_CHECKING:  # At run time inside functions: it is slow to import.
   from matplotlib import axes
@@ -77,7 +77,7 @@ def draw(
   num_rows = -(-len(panels) // num_columns)
   width, height = _PANEL
   size = (width * num_columns, height * num_rows + _LEGEND_INCHES)
-  with matplotlib.rc_context(plot_curriculum.STYLE):
+  with matplotlib.rc_context(plot_curves.STYLE):
     picture = figure.Figure(figsize=size, layout='constrained')
     grid = picture.subplots(num_rows, num_columns, squeeze=False).ravel()
     for axis, panel in zip(grid, panels, strict=False):
@@ -108,7 +108,7 @@ def save(picture: 'figure.Figure', path: pathlib.Path) -> None:
   kind = path.suffix.removeprefix('.')
   metadata = {'Date': None} if kind == 'svg' else None
   beside = path.with_name(path.name + '.new')
-  settings = plot_curriculum.STYLE | {'svg.hashsalt': path.stem}
+  settings = plot_curves.STYLE | {'svg.hashsalt': path.stem}
   with matplotlib.rc_context(settings):
     picture.savefig(beside, format=kind, dpi=100, metadata=metadata)
   beside.replace(path)

@@ -36,6 +36,7 @@ FOLDER = command_line.Flag(
   None,
   'Folder of compiled programs, so that the next start is quicker; empty: '
   'none. Default: vacl_tf/xla in $XDG_CACHE_HOME, or else in ~/.cache.',
+  command_line.MACHINE,
 )
 
 _FLAGS = 'TF_XLA_FLAGS'

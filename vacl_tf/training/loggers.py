@@ -14,7 +14,9 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 import numpy as np
+import rich.console
 import rich.live
+import rich.measure
 import rich.table
 import tensorflow as tf
 
@@ -28,6 +30,7 @@ Row = Mapping[str, float]
 _COUNTED = ('iteration', 'env_steps', 'wall_seconds')
 _NEEDED = (*_COUNTED, 'coverage')
 _MOST = 1e15  # Of what is counted, as for the curves.
+_ANY_WIDTH = 1000  # Columns, more than any table of ours needs.
 _EVENTS = 'tfevents'  # In the names of TensorBoard's files.
 _HEAD_BYTES, _TAIL_BYTES = 12, 4  # Around each event in such a file.
 
@@ -235,9 +238,7 @@ class TerminalLogger:
       self._live = rich.live.Live(refresh_per_second=4)
       self._live.start()
     if self._live:
-      table = rich.table.Table(*cells)
-      table.add_row(*cells.values())
-      self._live.update(table)
+      self._live.update(_table(cells, self._live.console))
     elif is_evaluated or row['iteration'] == 1:
       print('  '.join(f'{k} {v}' for k, v in cells.items()), flush=True)
 
@@ -276,6 +277,22 @@ class TerminalLogger:
     if self._num_unstable:
       cells['unstable worlds'] = f'{self._num_unstable:.0f}'
     return cells
+
+
+def _table(
+  cells: Mapping[str, str], console: rich.console.Console
+) -> rich.table.Table:
+  """Returns one row below its headings, or a line each if it is too wide."""
+  table = rich.table.Table(*cells)
+  table.add_row(*cells.values())
+  needed = rich.measure.measure_renderables(
+    console, console.options.update(max_width=_ANY_WIDTH), [table]
+  )
+  if needed.maximum > console.width:
+    table = rich.table.Table(show_header=False)
+    for cell in cells.items():
+      table.add_row(*cell)
+  return table
 
 
 def _is_score(name: str) -> bool:

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What metrics.csv holds, also after a run was set back."""
 
+import io
 import math
 import os
 import pathlib
 import resource
 
 import numpy as np
+import rich.console
 import tensorflow as tf
 from absl.testing import parameterized
 
@@ -217,6 +219,24 @@ class TerminalLoggerTest(tf.test.TestCase):
       logger.write(_row(iteration) | {'unstable_worlds': float(count)})
     cells = logger._cells(_row(4))
     self.assertEqual(cells['unstable worlds'], '3')
+
+  def test_no_width_of_a_terminal_cuts_anything(self):
+    logger = loggers.TerminalLogger(num_env_steps=10**9)
+    sets = {'active_tasks': 2000, 'solved_tasks': 2000, 'newly_solved': 120}
+    worlds = {'unstable_worlds': 3.0, 'training_value': 0.25}
+    cells = logger._cells(_row(100_000, 0.5) | sets | worlds)
+    shapes = {}
+    for width in (40, 80, 200):
+      console = rich.console.Console(width=width, file=io.StringIO())
+      console.print(loggers._table(cells, console))
+      lines = console.file.getvalue().splitlines()
+      self.assertLessEqual(max(map(len, lines)), width)
+      for name, value in cells.items():
+        self.assertTrue(any(name in line for line in lines), (width, name))
+        self.assertTrue(any(value in line for line in lines), (width, value))
+      shapes[width] = len(lines)
+    self.assertEqual(shapes[40], len(cells) + 2)
+    self.assertEqual(shapes[200], 5)  # Headings, a row, three rules.
 
 
 if __name__ == '__main__':

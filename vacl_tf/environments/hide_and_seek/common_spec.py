@@ -92,6 +92,7 @@ def layout(
 
   task = hide_and_seek.load(name, **options)
   floor = (0.0, task.arena.side) * 2
+  boxes = [np.array(wall.box())[:, :2].T for wall in task.arena.walls()]
   return map_layout.MapLayout(
     kinds,
     *kinds,
@@ -100,4 +101,8 @@ def layout(
     unit=task.arena.side / task.arena.num_cells,
     counts=counts,
     sample=lambda rows: task.sample_uniform(rows, np.random.default_rng(0)),
+    walls=tuple(
+      tuple(float(mean + side * half) for mean, half in box for side in (-1, 1))
+      for box in boxes
+    ),
   )

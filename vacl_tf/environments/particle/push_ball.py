@@ -197,6 +197,10 @@ class PushBall(base.Environment):
     """Coverage: the share of landmarks with a ball on them."""
     return self._num_covered(state) / self.num_agents
 
+  @property
+  def legend(self) -> tuple[tuple[str, shapes.Colour], ...]:
+    return scenario.legend(agent=scenario.BLUE, ball=scenario.ORANGE)
+
   def draw(self, state: PushBallState) -> list[shapes.Scene]:
     covered = np.asarray(self._is_covered(state)).T
     state = base.to_numpy(state)
@@ -218,7 +222,7 @@ class PushBall(base.Environment):
         shapes.Disc(centre, AGENT_RADIUS, scenario.BLUE) for centre in agents
       ]
       caption = scenario.caption(is_covered)
-      scenes.append(shapes.Scene(discs, HALF_WIDTH + 0.5, caption))
+      scenes.append(shapes.Scene(discs, HALF_WIDTH + 0.3, caption))
     return scenes
 
   def _is_covered(self, state: PushBallState) -> tf.Tensor:

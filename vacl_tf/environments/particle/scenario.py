@@ -109,6 +109,14 @@ def draw_landmarks(
   return discs
 
 
+def legend(
+  **kinds: shapes.Colour,
+) -> tuple[tuple[str, shapes.Colour], ...]:
+  """Returns what colours mean: those of kinds, and of landmarks."""
+  landmarks = (('landmark', _GREY), ('covered landmark', _GREEN))
+  return (*kinds.items(), *landmarks)
+
+
 def caption(is_covered: np.ndarray) -> str:
   """Returns the line below a picture of landmarks, covered or not, [n]."""
   return f'{is_covered.sum()} of {len(is_covered)} landmarks covered'

@@ -152,6 +152,10 @@ class SpeakerListener(base.Environment):
     """1 while the listener is at the goal, else 0."""
     return tf.cast(_is_reached(state), tf.float32)
 
+  @property
+  def legend(self) -> tuple[tuple[str, shapes.Colour], ...]:
+    return (('speaker', _ORANGE), ('listener', _BLUE))
+
   def draw(self, state: SpeakerListenerState) -> list[shapes.Scene]:
     reached = np.asarray(_is_reached(state))
     state = base.to_numpy(state)
@@ -172,7 +176,7 @@ class SpeakerListener(base.Environment):
       discs.append(shapes.Disc(state.listener[world], BODY_RADIUS, _BLUE))
       said = f'message {message.argmax()}' if message.any() else 'no message'
       caption = f'goal {"reached" if is_reached else "not reached"}, {said}'
-      scenes.append(shapes.Scene(discs, _HALF_WIDTH + 0.5, caption))
+      scenes.append(shapes.Scene(discs, _HALF_WIDTH + 0.3, caption))
     return scenes
 
 

@@ -49,7 +49,8 @@ class Room(NamedTuple):
     easy_centre: of the square that easy landmarks lie in, metres.
     easy_half_width: of that square for many agents, metres.
     walls: see `physics`.
-    half_width: of pictures, metres.
+    half_width: of pictures, without a margin, metres.
+    half_height: of pictures with their margin, None: as the width.
   """
 
   agents: tuple[Box, ...]
@@ -59,6 +60,7 @@ class Room(NamedTuple):
   easy_half_width: float
   walls: tuple[physics.Wall, ...]
   half_width: float
+  half_height: float | None = None
 
 
 _OPEN = (-3.0, 3.0, -3.0, 3.0)
@@ -96,6 +98,7 @@ ROOMS = {
       physics.Wall(True, 2.0, (-2.0, -0.8), 2.0),
     ),
     half_width=5.0,
+    half_height=1.3,
   ),
 }
 
@@ -252,6 +255,10 @@ class Spread(base.Environment):
     """Coverage: the share of landmarks with an agent on them."""
     return scenario.count(self._is_covered(state)) / self.num_agents
 
+  @property
+  def legend(self) -> tuple[tuple[str, shapes.Colour], ...]:
+    return scenario.legend(agent=scenario.BLUE)
+
   def draw(self, state: SpreadState) -> list[shapes.Scene]:
     covered = np.asarray(self._is_covered(state)).T
     state = base.to_numpy(state)
@@ -270,8 +277,8 @@ class Spread(base.Environment):
         shapes.Disc(centre, AGENT_RADIUS, scenario.BLUE) for centre in agents
       ]
       caption = scenario.caption(is_covered)
-      half_width = self._room.half_width + 0.5
-      scenes.append(shapes.Scene(discs, half_width, caption, slabs))
+      scene = shapes.Scene(discs, self._room.half_width + 0.3, caption, slabs)
+      scenes.append(scene._replace(half_height=self._room.half_height))
     return scenes
 
   def _is_covered(self, state: SpreadState) -> tf.Tensor:

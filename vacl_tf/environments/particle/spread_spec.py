@@ -18,6 +18,13 @@ _MANY_AGENTS = 8  # Above it, the settings of massive populations.
 _MANY_HORIZONS = (70, 150, 300)  # Judged at the second one.
 _WIDE = (-3.0, 3.0, -3.0, 3.0)
 _LEFT, _RIGHT = (-4.9, -3.1, -0.9, 0.9), (3.1, 4.9, -0.9, 0.9)
+# As in `spread.ROOMS`, which needs TensorFlow.
+_WALLS = (
+  (-3.0, -1.0, 0.8, 2.0),
+  (-3.0, -1.0, -2.0, 0.4),
+  (1.0, 3.0, -0.4, 2.0),
+  (1.0, 3.0, -2.0, -0.8),
+)
 
 
 def _make(world: config.EnvironmentConfig) -> 'base.World':
@@ -38,10 +45,12 @@ def _judged_horizons(world: config.EnvironmentConfig) -> tuple[int, ...]:
 
 
 def _layout(
-  movers: map_layout.Box, goals: map_layout.Box
+  movers: map_layout.Box,
+  goals: map_layout.Box,
+  walls: tuple[map_layout.Box, ...] = (),
 ) -> map_layout.MapLayout:
   kinds = ('agent', 'landmark')
-  return map_layout.MapLayout(kinds, *kinds, movers, goals)
+  return map_layout.MapLayout(kinds, *kinds, movers, goals, walls=walls)
 
 
 SIMPLE = task_spec.TaskSpec(
@@ -110,7 +119,7 @@ HARD = task_spec.TaskSpec(
   make=_make,
   least=(2,),
   most=(8,),
-  layout=lambda world, counts: _layout(_LEFT, _RIGHT),
+  layout=lambda world, counts: _layout(_LEFT, _RIGHT, _WALLS),
   presets={
     'default': task_spec.Preset(
       num_env_steps=(10_000_000, 10_000_000),

@@ -1,0 +1,264 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The picture of learning curves: coverage against steps and wall time."""
+
+import itertools
+import pathlib
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from vacl_tf import catalog
+from vacl_tf import statistics
+from vacl_tf.environments import task_spec
+from vacl_tf.launch import records
+from vacl_tf.training import files
+
+if TYPE_CHECKING:  # At run time inside functions: it is slow to import.
+  from matplotlib import axes
+
+STYLE = {
+  'font.size': 12,
+  'axes.titlesize': 12,
+  'figure.titlesize': 13,
+  'axes.spines.top': False,
+  'axes.spines.right': False,
+  'axes.grid': True,
+  'grid.color': '#E6E6E6',
+  'axes.axisbelow': True,
+  'legend.frameon': False,
+}
+MILLION = 1e6
+
+# Okabe and Ito's colours, told apart by colour-blind eyes too.
+_COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9')
+_INK = '#555555'
+_MARKERS = 'os^Dv'
+_MINUTE = 60.0
+_BAND = '95 % bootstrap interval of the mean over'
+_LEGEND_COLUMNS = (54, 110)  # Characters of an entry: two in a row, or one.
+_LABEL_COLUMNS = 24  # Characters of a label on a curve; else it is a letter.
+_HEIGHT, _LINE_HEIGHT = 4.6, 0.24  # Inches, without and per line of the legend.
+_RIGHTMOST = 0.75  # Share of the axis; farther right, labels are to the left.
+_FEW_TICKS = 1.5  # Decades of steps up to which 2 and 5 are marked, too.
+
+
+class Group(NamedTuple):
+  """Runs that are one curve.
+
+  Attributes:
+    label: what tells it from the others.
+    runs: one or more.
+  """
+
+  label: str
+  runs: list[records.Record]
+
+  @property
+  def world(self) -> tuple[str, int]:
+    """Returns the name of the task and the number of agents."""
+    world = self.runs[0].cfg.environment
+    return world.name, world.num_agents
+
+
+class _Curve(NamedTuple):
+  """What is written at a curve: its text and where it passes."""
+
+  text: str
+  colour: str
+  steps: np.ndarray
+  values: np.ndarray
+
+
+def draw(groups: Sequence[Group], title: str, output: pathlib.Path) -> None:
+  """Draws groups of runs; success besides, dotted, if it is one run alone."""
+  import matplotlib
+  from matplotlib import figure
+
+  if max(len(group.label) for group in groups) > _LABEL_COLUMNS:
+    letters = map(chr, itertools.count(ord('A')))
+    groups = [
+      group._replace(label=f'{letter}: {group.label}')
+      for letter, group in zip(letters, groups, strict=False)
+    ]
+  with matplotlib.rc_context(STYLE):
+    picture = figure.Figure(layout='constrained')
+    left, right = picture.subplots(1, 2, sharey=True)
+    curves = []
+    for index, group in enumerate(groups):
+      colour = _COLOURS[index % len(_COLOURS)]
+      curves.append(
+        _draw_group(left, group, 'env_steps', MILLION, colour, True)
+      )
+      _draw_group(right, group, 'wall_seconds', _MINUTE, colour, False)
+    if len(groups) == len(groups[0].runs) == 1:
+      _draw_success(left, right, groups[0].runs[0])
+    curves += _draw_authors(left, groups)
+    _set_axes(left, right, curves)
+    _write_labels(left, curves)
+    picture.suptitle(title)
+    handles, labels = left.get_legend_handles_labels()
+    is_short = max(map(len, labels)) <= _LEGEND_COLUMNS[0]
+    width = _LEGEND_COLUMNS[not is_short]
+    labels = [textwrap.fill(label, width) for label in labels]
+    lines = sum(label.count('\n') + 1 for label in labels)
+    lines = -(-lines // 2) if is_short else lines
+    picture.set_size_inches(12.0, _HEIGHT + _LINE_HEIGHT * lines)
+    picture.legend(
+      handles, labels, loc='outside lower center', ncols=1 + is_short
+    )
+    with files.replaced(output) as beside:
+      picture.savefig(beside, format='png', dpi=100)
+
+
+def _set_axes(
+  left: 'axes.Axes', right: 'axes.Axes', curves: Sequence[_Curve]
+) -> None:
+  """Sets ranges, ticks and names of both axes."""
+  from matplotlib import ticker
+
+  steps = np.concatenate([curve.steps for curve in curves])
+  low, high = steps[steps > 0].min(initial=1e3), steps.max(initial=1e-6)
+  low = min(low, high)
+  left.set_xscale('log')
+  left.set_xlim(low / 1.15, high * 1.15)
+  decades = np.log10(high / low)
+  subs = (1.0, 2.0, 5.0) if decades <= 2 * _FEW_TICKS else (1.0,)
+  left.xaxis.set_major_locator(ticker.LogLocator(subs=subs))
+  left.xaxis.set_major_formatter(ticker.FuncFormatter(_plain))
+  left.xaxis.set_minor_formatter(ticker.NullFormatter())
+  right.set_xlim(0.0)
+  left.set_ylim(0.0, 1.02)
+  left.set_ylabel('coverage of the evaluation (0 to 1)')
+  left.set_xlabel('environment steps (millions, logarithmic)')
+  right.set_xlabel('wall time (minutes)')
+
+
+def _plain(value: float, position: int | None) -> str:
+  """Returns a tick as a number without a power of ten."""
+  del position
+  return f'{value:g}'
+
+
+def _draw_group(
+  axis: 'axes.Axes',
+  group: Group,
+  column: str,
+  unit: float,
+  colour: str,
+  has_label: bool,
+) -> _Curve:
+  """Draws a thin line a seed, their mean, and a band; returns the mean."""
+  curves = [
+    (run.evaluated(column) / unit, run.evaluated('coverage'))
+    for run in group.runs
+  ]
+  seeds = {run.config['seed'] for run in group.runs}
+  label = group.label
+  if len(curves) == 1:
+    [curve], [seed] = curves, seeds
+    # A run may have been evaluated only once.
+    marker = 'o' if len(curve[0]) == 1 else None
+    told = f'{label} (seed {seed})' if has_label else None
+    axis.plot(*curve, color=colour, lw=2.0, marker=marker, label=told)
+    return _Curve(label, colour, *curve)
+  for curve in curves:
+    axis.plot(*curve, color=colour, lw=0.7, alpha=0.55)
+  # Seeds may be evaluated at different times: compared where all have run.
+  low, high = max(x[0] for x, _ in curves), min(x[-1] for x, _ in curves)
+  found = np.unique(np.concatenate([x for x, _ in curves]))
+  grid = found[(found >= low) & (found <= high)]
+  values = np.array([np.interp(grid, *curve) for curve in curves])
+  what = 'seeds' if len(seeds) == len(curves) else 'runs'
+  told = f'{label} ({len(curves)} {what}): mean; band: {_BAND} {what}'
+  band = statistics.mean_band(values)
+  axis.fill_between(grid, *band, color=colour, alpha=0.18, lw=0.0)
+  axis.plot(
+    *(grid, values.mean(0)),
+    color=colour,
+    lw=2.2,
+    label=told if has_label else None,
+  )
+  return _Curve(label, colour, grid, values.mean(0))
+
+
+def _draw_success(
+  left: 'axes.Axes', right: 'axes.Axes', run: records.Record
+) -> None:
+  """Draws the share of tasks in which all agents succeed, of a run alone."""
+  if 'success' not in run.columns:
+    return
+  success = run.evaluated('success')
+  style = {'color': _COLOURS[0], 'ls': ':', 'lw': 1.5}
+  label = 'success rate: tasks that are solved as a whole'
+  left.plot(run.evaluated('env_steps') / MILLION, success, label=label, **style)
+  right.plot(run.evaluated('wall_seconds') / _MINUTE, success, **style)
+
+
+def _reference(task: str, num_agents: int) -> tuple[task_spec.Point, ...]:
+  """Returns the points of the published curve, none if there is none."""
+  return catalog.TASKS.get(task).references.get(num_agents, ())
+
+
+def _draw_authors(axis: 'axes.Axes', groups: Sequence[Group]) -> list[_Curve]:
+  """Draws the authors' curves of the same tasks; returns them."""
+  worlds = list(dict.fromkeys(group.world for group in groups))
+  known = {world: _reference(*world) for world in worlds}
+  known = {world: points for world, points in known.items() if points}
+  curves = []
+  for index, (world, points) in enumerate(known.items()):
+    steps, mean, std = np.array(points, float).T
+    label = short = "authors' VACL"
+    if len(worlds) > 1:
+      label += f' on {world[0]}, n = {world[1]}'
+    bars = 'mean and std' if not np.isnan(std).any() else 'mean'
+    axis.errorbar(
+      steps,
+      mean,
+      None if np.isnan(std).all() else std,
+      color=_INK,
+      ls='--',
+      lw=1.0,
+      marker=_MARKERS[index % len(_MARKERS)],
+      ms=5,
+      capsize=3,
+      label=f'{label} (3 seeds): {bars}',
+    )
+    curves.append(_Curve(short, _INK, steps, mean))
+  return curves
+
+
+def _write_labels(axis: 'axes.Axes', curves: Sequence[_Curve]) -> None:
+  """Writes at each curve what it is, each at a height of its own."""
+  from matplotlib import patheffects
+
+  low, high = np.log(axis.get_xlim())
+  # Curves that rise earlier are told higher: the text to their right is then
+  # above that of the next one.
+  found = [(_crossing(curve, 0.5), curve) for curve in curves]
+  found.sort(key=lambda pair: pair[0])
+  for index, (_, curve) in enumerate(found):
+    share = 1.0 - (index + 1) / (len(found) + 1)
+    x = _crossing(curve, share)
+    y = max(float(np.interp(x, curve.steps, curve.values)), 0.03)
+    is_left = (np.log(x) - low) / (high - low) < _RIGHTMOST
+    is_short = len(curve.text) <= _LABEL_COLUMNS
+    axis.annotate(
+      curve.text if is_short else curve.text.partition(':')[0],
+      (x, y),
+      xytext=(8 if is_left else -8, 0),
+      textcoords='offset points',
+      ha='left' if is_left else 'right',
+      va='center',
+      color=curve.colour,
+      fontsize=11,
+      path_effects=[patheffects.withStroke(linewidth=3, foreground='white')],
+    )
+
+
+def _crossing(curve: _Curve, share: float) -> float:
+  """Returns where a curve first has a share of its best value."""
+  is_above = curve.values >= share * curve.values.max()
+  return float(max(curve.steps[is_above.argmax()], 1e-9))

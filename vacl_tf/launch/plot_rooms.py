@@ -1,0 +1,242 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Where tasks put their entities: a row a kind, a column a time."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from vacl_tf.environments import map_layout
+from vacl_tf.launch import records
+from vacl_tf.launch import task_sets
+
+if TYPE_CHECKING:  # At run time inside functions: it is slow to import.
+  from matplotlib import axes
+  from matplotlib import figure
+
+ACTIVE, SOLVED, INK = '#2F7FB8', '#D55E00', '#555555'
+_WALL = '#CDC8BE'
+_MAPS = {'active': 'Blues', 'target': 'Greys'}
+_MILLION = 1e6
+_NUM_BINS = 24  # Along the longer side of the room.
+_BLUR = np.array([1.0, 4.0, 6.0, 4.0, 1.0]) / 16.0  # Over bins.
+_GAMMA = 0.5  # Of shades, so that a few tasks are seen beside many.
+_INSIDE = 0.9  # Share of the solved tasks within their line.
+_WIDTH, _GAP = 11.2, 0.35  # Inches of all columns, and between two of them.
+_LEAST = 0.7  # Inches of a room's height.
+_EVEN = 3.0  # Times the density of an even fill: as dark as shades get.
+_BELOW = 2.6  # Inches for the distances and the legend.
+
+
+def height(
+  layout: map_layout.MapLayout, snapshots: dict[int, records.Snapshot]
+) -> float:
+  """Returns the inches that the rooms of snapshots need."""
+  num_columns = len(task_sets.choose_snapshots(snapshots)) + 1
+  side = _side(layout, num_columns)
+  return _BELOW + len(set(layout.kinds)) * (side + 0.25)
+
+
+def _side(layout: map_layout.MapLayout, num_columns: int) -> float:
+  """Returns the inches of a room's height."""
+  low, high = _bounds(layout)
+  width, height = high - low
+  return max((_WIDTH / num_columns - _GAP) * height / width, _LEAST)
+
+
+def draw(
+  part: 'figure.SubFigure',
+  run: records.Record,
+  snapshots: dict[int, records.Snapshot],
+  layout: map_layout.MapLayout,
+  target: np.ndarray,
+) -> None:
+  """Draws the sets of tasks early to late, and the target tasks last."""
+  chosen = task_sets.choose_snapshots(snapshots)
+  steps = np.interp(chosen, run.columns['iteration'], run.columns['env_steps'])
+  kinds = list(dict.fromkeys(layout.kinds))
+  side = _side(layout, len(chosen) + 1)
+  grid = part.subplots(
+    len(kinds) + 1,
+    len(chosen) + 1,
+    squeeze=False,
+    height_ratios=[*len(kinds) * [side], 1.5],
+  )
+  columns = [snapshots[i] for i in chosen]
+  titles = [f'{step / _MILLION:.3g} M steps' for step in steps]
+  for row, kind in zip(grid, kinds, strict=False):
+    for axis, snapshot in zip(row, columns, strict=False):
+      _make_room(axis, layout)
+      active, solved = (
+        layout.points(snapshot[name])[kind].reshape(-1, 2)
+        for name in ('active_phi', 'solved_phi')
+      )
+      _shade(axis, active, layout, 'active')
+      _outline(axis, solved, layout)
+    _make_room(row[-1], layout)
+    points = layout.points(target)[kind].reshape(-1, 2)
+    _shade(row[-1], points, layout, 'target')
+    row[0].set_ylabel(_plural(kind), rotation=0, ha='right', va='center')
+    for axis in row[1:]:
+      axis.set_yticklabels([])
+  for row in grid[: len(kinds) - 1]:
+    for axis in row:
+      axis.set_xticklabels([])
+  for axis, title in zip(grid[0], [*titles, 'target tasks'], strict=True):
+    axis.set_title(title)
+  grid[-2][0].set_xlabel('metres')
+  grid[-1][-1].remove()
+  _draw_below(grid[-1][:-1], columns, layout, target)
+  _add_legend(part, bool(layout.walls))
+
+
+def _add_legend(part: 'figure.SubFigure', has_walls: bool) -> None:
+  from matplotlib import lines
+  from matplotlib import patches
+
+  handles = [
+    patches.Patch(color=ACTIVE, label='active tasks: shade, darker where many'),
+    lines.Line2D(
+      [], [], color=SOLVED, label='solved tasks; in rooms, the line holds 90 %'
+    ),
+    lines.Line2D([], [], color=INK, ls='--', label='target tasks'),
+  ]
+  if has_walls:
+    handles.append(patches.Patch(color=_WALL, label='walls'))
+  part.legend(handles=handles, loc='outside lower center', ncols=2)
+
+
+def _draw_below(
+  row: Sequence['axes.Axes'],
+  columns: Sequence[records.Snapshot],
+  layout: map_layout.MapLayout,
+  target: np.ndarray,
+) -> None:
+  """Draws how near movers are to goals in each snapshot."""
+  farthest = task_sets.nearest_mover(target, layout).max()
+  for axis, snapshot in zip(row, columns, strict=True):
+    _draw_distances(axis, target, layout, color=INK, ls='--')
+    for name, colour in (('active', ACTIVE), ('solved', SOLVED)):
+      _draw_distances(axis, snapshot[f'{name}_phi'], layout, color=colour)
+    axis.set(xlim=(0.0, farthest), ylim=(0.0, 1.02))
+  for axis in row[1:]:
+    axis.set_yticklabels([])
+  row[0].set_ylabel(f'share of\n{_plural(layout.goal)}')
+  middle = row[len(row) // 2]
+  middle.set_xlabel(f'nearest {layout.mover} within (metres)')
+
+
+def _plural(kind: str) -> str:
+  return kind + ('es' if kind.endswith('x') else 's')
+
+
+def _bounds(layout: map_layout.MapLayout) -> tuple[np.ndarray, np.ndarray]:
+  """Returns the corners [2] of what is shown: boxes with a margin."""
+  boxes = np.array([layout.movers, layout.goals])
+  low, high = boxes[:, ::2].min(0), boxes[:, 1::2].max(0)
+  margin = 0.03 * (high - low).max()
+  return low - margin, high + margin
+
+
+def _make_room(axis: 'axes.Axes', layout: map_layout.MapLayout) -> None:
+  """Sets up an axis with the walls of a room."""
+  from matplotlib import patches
+
+  low, high = _bounds(layout)
+  axis.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect='equal')
+  axis.grid(False)
+  axis.spines[:].set_visible(True)
+  axis.locator_params(nbins=3)
+  for left, right, bottom, top in layout.walls:
+    axis.add_patch(
+      patches.Rectangle(
+        (left, bottom), right - left, top - bottom, color=_WALL, lw=0, zorder=3
+      )
+    )
+
+
+def density(points: np.ndarray, layout: map_layout.MapLayout) -> np.ndarray:
+  """Returns the share of points [N, 2] in each bin [rows, columns], blurred.
+
+  Bins are squares; those beyond the room are counted at its edge.
+  """
+  low, high = _bounds(layout)
+  bin_size = (high - low).max() / _NUM_BINS
+  shape = np.ceil((high - low) / bin_size - 1e-9).astype(int)
+  index = ((points - low) / bin_size).astype(int).clip(0, shape - 1)
+  counts = np.zeros(shape[::-1])
+  np.add.at(counts, (index[:, 1], index[:, 0]), 1.0 / max(len(points), 1))
+  return _blurred(counts)
+
+
+def _blurred(shares: np.ndarray) -> np.ndarray:
+  for axis in (0, 1):
+    shares = np.apply_along_axis(np.convolve, axis, shares, _BLUR, 'same')
+  return shares
+
+
+def _shade(
+  axis: 'axes.Axes',
+  points: np.ndarray,
+  layout: map_layout.MapLayout,
+  name: str,
+) -> None:
+  """Fills a room with the density of points [N, 2]."""
+  from matplotlib import colors
+
+  if len(points):
+    shares = density(points, layout)
+    even = _EVEN / shares.size
+    axis.imshow(
+      shares,
+      cmap=_MAPS[name],
+      norm=colors.PowerNorm(_GAMMA, 0.0, max(shares.max(), even)),
+      extent=_extent(shares, layout),
+      origin='lower',
+      interpolation='bilinear',
+    )
+
+
+def _outline(
+  axis: 'axes.Axes', points: np.ndarray, layout: map_layout.MapLayout
+) -> None:
+  """Draws a line around where most of the points [N, 2] are densest."""
+  if not len(points):
+    return
+  shares = np.pad(_blurred(density(points, layout)), 1)
+  from_top = np.sort(shares.ravel())[::-1]
+  level = from_top[np.searchsorted(from_top.cumsum(), _INSIDE * shares.sum())]
+  low, _ = _bounds(layout)
+  left, right, bottom, top = _extent(shares[1:-1, 1:-1], layout)
+  size = (right - left) / (shares.shape[1] - 2)
+  x, y = (
+    start + size * (np.arange(count) - 0.5)
+    for start, count in zip(low, shares.shape[::-1], strict=True)
+  )
+  axis.contour(x, y, shares, [level], colors=[SOLVED], linewidths=1.4, zorder=4)
+
+
+def _extent(
+  shares: np.ndarray, layout: map_layout.MapLayout
+) -> tuple[float, float, float, float]:
+  """Returns left, right, bottom and top of all bins, in metres."""
+  low, high = _bounds(layout)
+  bin_size = (high - low).max() / _NUM_BINS
+  right, top = low + bin_size * np.array(shares.shape[::-1])
+  return low[0], right, low[1], top
+
+
+def _draw_distances(
+  axis: 'axes.Axes',
+  phi: np.ndarray,
+  layout: map_layout.MapLayout,
+  **style: str,
+) -> None:
+  """Draws which share of goals has a mover within a distance."""
+  if len(phi):
+    # From 0 and on to the far end, where all are within.
+    nearest = np.sort(task_sets.nearest_mover(phi, layout))
+    distance = np.concatenate([[0.0], nearest, [1e3]])
+    share = np.minimum(np.arange(len(distance)) / (len(distance) - 2), 1.0)
+    axis.plot(distance, share, lw=1.6, **style)

@@ -1,0 +1,90 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Where sets of tasks lie, and how far from the target distribution."""
+
+import numpy as np
+
+from vacl_tf.environments import map_layout
+from vacl_tf.launch import records
+
+_NUM_CHOSEN = 4
+_NUM_TARGET = 1000
+_MAX_PAIRS = 4e8  # Of numbers of a target task, over all tasks.
+_QUANTILES = (np.arange(200) + 0.5) / 200
+
+
+def choose_snapshots(snapshots: dict[int, records.Snapshot]) -> list[int]:
+  """Returns a few iterations, such that the active set grows in even steps.
+
+  Even steps of time would show a full room three times where a run is long.
+  """
+  iterations = sorted(snapshots)
+  sets = [snapshots[i]['active_phi'] for i in iterations]
+  # Of each coordinate: tasks may begin in a corner, far from the mean of all.
+  spread = np.array([x.std(0).mean() if len(x) else 0.0 for x in sets])
+  last = int(spread.argmax())
+  wanted = np.linspace(spread[0], spread[last], _NUM_CHOSEN)[1:-1]
+  between = [int(abs(spread[: last + 1] - level).argmin()) for level in wanted]
+  # The first and the last are always there.
+  return [iterations[i] for i in sorted({0, *between, len(iterations) - 1})]
+
+
+def sample_target(
+  layout: map_layout.MapLayout, snapshots: dict[int, records.Snapshot]
+) -> np.ndarray:
+  """Returns phi [rows, D] of target tasks, with the most entities."""
+  if layout.sample is not None:
+    return layout.sample(_NUM_TARGET)
+  num_dims = snapshots[max(snapshots)]['active_phi'].shape[1]
+  num_tasks = int(np.clip(_MAX_PAIRS // num_dims**2, 10, _NUM_TARGET))
+  num = num_dims // (2 * len(layout.kinds))  # Entities of a kind.
+  boxes = [
+    layout.goals if kind == layout.goal else layout.movers
+    for kind in layout.kinds
+  ]
+  sides = np.repeat(np.reshape(boxes, [-1, 2, 2]), num, 0)
+  rows = np.random.default_rng(0).uniform(
+    sides[..., 0], sides[..., 1], [num_tasks, *sides.shape[:2]]
+  )
+  return rows.reshape(num_tasks, num_dims)
+
+
+def nearest_mover(phi: np.ndarray, layout: map_layout.MapLayout) -> np.ndarray:
+  """Returns each goal's distance to its nearest mover, all tasks in one.
+
+  Args:
+    phi: [rows, D] tasks.
+    layout: of phi.
+  """
+  points = layout.points(phi)
+  towards = points[layout.mover][:, None] - points[layout.goal][:, :, None]
+  return np.sqrt((towards**2).sum(-1)).min(-1).ravel()
+
+
+def distance_to_target(
+  phi: np.ndarray, target: np.ndarray, layout: map_layout.MapLayout
+) -> float:
+  """Returns how far a set of tasks is from the target distribution, in metres.
+
+  That is the 1-Wasserstein distance of each coordinate's distribution, the mean
+  over the kinds of entities and both coordinates. Entities of a kind are
+  pooled, so the sets may have other numbers of them.
+
+  Args:
+    phi: [rows, D] tasks; without any the distance is NaN.
+    target: [rows, D] target tasks.
+    layout: of both.
+  """
+  if not len(phi):
+    return np.nan
+  found, wanted = layout.points(phi), layout.points(target)
+  distances = [
+    abs(_quantiles(found[kind]) - _quantiles(wanted[kind])).mean()
+    for kind in found
+  ]
+  return float(np.mean(distances))
+
+
+def _quantiles(points: np.ndarray) -> np.ndarray:
+  """Returns quantiles [Q, 2] of both coordinates of [rows, number, 2]."""
+  return np.quantile(points.reshape(-1, 2), _QUANTILES, axis=0)
