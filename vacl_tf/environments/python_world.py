@@ -60,15 +60,6 @@ def register(
       drawn.
   """
   most = num_agents if max_agents is None else max_agents
-  scale = tasks(num_agents).width / _WIDTH
-  defaults = config.TaskExpansionConfig()
-  scaled = {
-    f'curriculum.{field}': scale * getattr(defaults, field) for field in _SCALED
-  }
-  preset = task_spec.Preset(
-    num_env_steps=(num_env_steps, num_env_steps),
-    values=scaled | dict(values or {}),
-  )
 
   def make_world(world: config.EnvironmentConfig) -> PythonWorld:
     count = world.num_agents
@@ -84,10 +75,24 @@ def register(
       make=make_world,
       least=(num_agents,),
       most=(most,),
-      presets={'default': preset},
+      presets={
+        'default': task_spec.Preset(
+          num_env_steps=(num_env_steps, num_env_steps),
+          values=_scaled(tasks(num_agents).width) | dict(values or {}),
+        )
+      },
       measures=('progress', 'success rate'),
     )
   )
+
+
+def _scaled(width: float) -> dict[str, float]:
+  """Returns constants of the curriculum for tasks of a mean width."""
+  defaults = config.TaskExpansionConfig()
+  scale = width / _WIDTH
+  return {
+    f'curriculum.{name}': scale * getattr(defaults, name) for name in _SCALED
+  }
 
 
 class PythonWorld(base.HostWorld):
@@ -123,28 +128,13 @@ class PythonWorld(base.HostWorld):
       raise base.WorldError(
         f'num_agents: expected {num_agents}, given {world.num_agents}'
       )
-    action, count = world.action, world.num_agents
     phi = np.asarray(tasks.sample_easy(1, randomness.root(0)))
-    first = _call(
-      0, 'reset', world.reset, phi.reshape(tasks.shape), _generator([0])
-    )
-    self._layout = {k: x.shape for k, x in _arrays(first, count).items()}
+    task = phi.reshape(tasks.shape)
+    first = _call('world 0, reset', world.reset, task, _generator([0]))
+    first = _call('world 0, reset', _arrays, first, num_agents)
+    self._layout = {key: array.shape for key, array in first.items()}
+    self.roles = (self._role(world),)
     world.close()
-    sizes = [shape[-1] for shape in self._layout.values() if len(shape) == 2]
-    masks = [key for key in self._layout if self.is_mask(key)]
-    own_size = sum(sizes) - sum(self._layout[key][-1] for key in masks)
-    self.roles = (
-      types.Role(
-        name='agent',
-        num_agents=count,
-        action=action,
-        own_size=own_size,
-        entity_sizes={
-          k: shape[-1] for k, shape in self._layout.items() if len(shape) == 3
-        },
-        mask_kinds=tuple(key.removesuffix(_MASK) for key in masks),
-      ),
-    )
 
   @property
   def layout(self) -> Layout:
@@ -160,6 +150,20 @@ class PythonWorld(base.HostWorld):
     """Returns whether an observed array says which entities are there."""
     return len(self._layout.get(key.removesuffix(_MASK), ())) == 3 and (
       key.endswith(_MASK)
+    )
+
+  def _role(self, world: one_world.OneWorld) -> types.Role:
+    masks = [key for key in self._layout if self.is_mask(key)]
+    vectors = [k for k, shape in self._layout.items() if len(shape) == 2]
+    return types.Role(
+      name='agent',
+      num_agents=world.num_agents,
+      action=world.action,
+      own_size=sum(self._layout[k][-1] for k in vectors if k not in masks),
+      entity_sizes={
+        k: shape[-1] for k, shape in self._layout.items() if len(shape) == 3
+      },
+      mask_kinds=tuple(key.removesuffix(_MASK) for key in masks),
     )
 
   def make_simulator(self, num_worlds: int) -> 'PythonSimulator':
@@ -247,7 +251,7 @@ class PythonSimulator(base.Simulator):
     progress = np.zeros([self.num_worlds], np.float32)
     discount = np.ones([self.num_worlds], np.float32)
     for index, world in enumerate(self._worlds):
-      found = _call(index, 'step', world.step, actions[index])
+      found = _call(self._where(index), world.step, actions[index])
       self._check(index, found, num_agents)
       reward[index] = found.reward
       progress[index] = found.progress
@@ -272,19 +276,24 @@ class PythonSimulator(base.Simulator):
     for world in self._worlds:
       world.close()
 
+  def _where(self, index: int) -> str:
+    return f'world {index}, step {self._num_steps}'
+
   def _reset(self, index: int) -> None:
     world, task = self._worlds[index], self._tasks[index].copy()
-    found = _call(index, 'reset', world.reset, task, self._rngs[index])
+    where = f'world {index}, reset'
+    found = _call(where, world.reset, task, self._rngs[index])
     self._write(index, found)
 
   def _write(self, index: int, observation: one_world.Observation) -> None:
     """Notes what the agents of a world observe now."""
-    arrays = _arrays(observation, self._worlds[index].num_agents)
+    where, [role] = self._where(index), self._world.roles
+    arrays = _call(where, _arrays, observation, role.num_agents)
     found = {key: array.shape for key, array in arrays.items()}
     if found != self._world.layout:
       raise base.WorldError(
-        f'world {index}, step {self._num_steps}: observation of shapes '
-        f'{_told(found)}, but {_told(self._world.layout)} before; they have to '
+        f'{where}: observation of shapes {_told(found)}, but '
+        f' {_told(self._world.layout)} before; they have to '
         'stay the same in all resets and steps'
       )
     for key, array in arrays.items():
@@ -292,7 +301,7 @@ class PythonSimulator(base.Simulator):
 
   def _check(self, index: int, found: one_world.Step, num_agents: int) -> None:
     """Raises base.WorldError for what is no step."""
-    where = f'world {index}, step {self._num_steps}'
+    where = self._where(index)
     if not isinstance(found, one_world.Step):
       raise base.WorldError(
         f'{where}: expected a one_world.Step, given {type(found).__name__}'
@@ -345,7 +354,7 @@ def _generator(key: Sequence[int]) -> np.random.Generator:
   return np.random.default_rng(list(key))
 
 
-def _call(index: int, what: str, function: Callable, *args: Any) -> Any:
+def _call(where: str, function: Callable, *args: Any) -> Any:
   """Calls a user's function; what it raises becomes a line with its place.
 
   Raises:
@@ -354,10 +363,10 @@ def _call(index: int, what: str, function: Callable, *args: Any) -> Any:
   try:
     return function(*args)
   except base.WorldError as error:
-    raise base.WorldError(f'world {index}, {what}: {error}') from error
+    raise base.WorldError(f'{where}: {error}') from error
   except Exception as error:
     last = traceback.extract_tb(error.__traceback__)[-1]
+    told = ' '.join(f'{type(error).__name__}: {error}'.split())
     raise base.WorldError(
-      f'world {index}, {what} failed: {type(error).__name__}: {error} '
-      f'({last.filename}, line {last.lineno})'
+      f'{where} failed: {told} ({last.filename}, line {last.lineno})'
     ) from error
