@@ -59,31 +59,26 @@ def register(
     ValueError: the name is taken, there is no such constant, or tasks can't be
       drawn.
   """
-  most = num_agents if max_agents is None else max_agents
 
   def make_world(world: config.EnvironmentConfig) -> PythonWorld:
-    count = world.num_agents
-    return PythonWorld(
-      name, lambda: make(count), tasks(count), world.horizon, count
-    )
+    num = world.num_agents
+    return PythonWorld(name, lambda: make(num), tasks(num), world.horizon, num)
 
-  catalog.register_task(
-    task_spec.TaskSpec(
-      world=config.EnvironmentConfig(
-        name=name, num_agents=num_agents, horizon=horizon
-      ),
-      make=make_world,
-      least=(num_agents,),
-      most=(most,),
-      presets={
-        'default': task_spec.Preset(
-          num_env_steps=(num_env_steps, num_env_steps),
-          values=_scaled(tasks(num_agents).width) | dict(values or {}),
-        )
-      },
-      measures=('progress', 'success rate'),
-    )
+  preset = task_spec.Preset(
+    num_env_steps=(num_env_steps, num_env_steps),
+    values=_scaled(tasks(num_agents).width) | dict(values or {}),
   )
+  spec = task_spec.TaskSpec(
+    world=config.EnvironmentConfig(
+      name=name, num_agents=num_agents, horizon=horizon
+    ),
+    make=make_world,
+    least=(num_agents,),
+    most=(max_agents or num_agents,),
+    presets={'default': preset},
+    measures=('progress', 'success rate'),
+  )
+  catalog.register_task(spec)
 
 
 def _scaled(width: float) -> dict[str, float]:
@@ -293,8 +288,8 @@ class PythonSimulator(base.Simulator):
     if found != self._world.layout:
       raise base.WorldError(
         f'{where}: observation of shapes {_told(found)}, but '
-        f' {_told(self._world.layout)} before; they have to '
-        'stay the same in all resets and steps'
+        f'{_told(self._world.layout)} before; they have to stay the same in '
+        'all resets and steps'
       )
     for key, array in arrays.items():
       self._seen[key][index] = array
