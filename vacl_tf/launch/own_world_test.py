@@ -46,10 +46,15 @@ class OwnWorldTest(tf.test.TestCase):
       self.assertAllClose(simulator.read_task(), phi)
 
   def test_a_numpy_world_is_learned_within_100_k_steps(self):
-    cfg = library.make_config('lamps', changes={'ppo.num_epochs': 3})
+    changes = {'ppo.num_epochs': 3, 'training.num_evaluation_tasks': 200}
+    cfg = library.make_config('lamps', changes=changes)
     run_dir = self.create_tempdir().full_path
     trained = library.train(
-      cfg, run_dir, num_env_steps=100_000, stop_at_coverage=0.9
+      cfg,
+      run_dir,
+      num_env_steps=100_000,
+      stop_at_coverage=0.9,
+      evaluation_interval=4,
     )
     self.assertGreaterEqual(trained.coverage, 0.9)
     self.assertLessEqual(trained.rows[-1]['env_steps'], 100_000)
