@@ -15,7 +15,7 @@ try:
   from gymnasium import spaces
 except ImportError as error:
   raise ImportError(
-    "gymnasium is not installed; pip install 'vacl-tf[gymnasium]'"
+    "gymnasium is not installed; pip install 'vacl-tf[pettingzoo]'"
   ) from error
 
 

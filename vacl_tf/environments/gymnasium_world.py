@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A gymnasium.Env as a world to train in; `gymnasium_view` is the reverse."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,12 +10,8 @@ from vacl_tf.environments import base
 from vacl_tf.environments import gymnasium_spaces
 from vacl_tf.environments import one_world
 
-try:
+if TYPE_CHECKING:
   import gymnasium
-except ImportError as error:
-  raise ImportError(
-    "gymnasium is not installed; pip install 'vacl-tf[gymnasium]'"
-  ) from error
 
 
 class GymnasiumWorld(one_world.OneWorld):
@@ -26,7 +22,7 @@ class GymnasiumWorld(one_world.OneWorld):
   tells which task it is in now. It is drawn if its render_mode is 'rgb_array'.
   """
 
-  def __init__(self, env: gymnasium.Env) -> None:
+  def __init__(self, env: 'gymnasium.Env') -> None:
     """Initialises the world.
 
     Args:
