@@ -15,6 +15,7 @@ agents (observations, actions, rewards, values) is a tuple over roles, of
 length 1 where all agents are alike.
 """
 
+import collections.abc
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
@@ -137,3 +138,10 @@ def multi_discrete(sizes: tuple[int, ...]) -> specs.BoundedArray:
   """Returns the spec of an action of several choices at once, by head."""
   most = [size - 1 for size in sizes]
   return specs.BoundedArray((len(sizes),), 'int32', 0, most, 'action')
+
+
+def continuous(
+  low: collections.abc.Sequence[float], high: collections.abc.Sequence[float]
+) -> specs.BoundedArray:
+  """Returns the spec of an action that is a vector between finite bounds."""
+  return specs.BoundedArray((len(low),), 'float32', low, high, 'action')

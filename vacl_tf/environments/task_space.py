@@ -24,12 +24,14 @@ class TaskSpace(abc.ABC):
     num_entities: entities that a task places.
     num_agents: agents that act in a world.
     entity_of_dim: int [D], the entity that each number belongs to.
+    is_compiled: whether XLA can compile its functions.
   """
 
   num_dims: int
   num_entities: int
   num_agents: int
   entity_of_dim: np.ndarray
+  is_compiled: bool = True
 
   @abc.abstractmethod
   def feasible(self, phi: tf.Tensor) -> tf.Tensor:

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The compiled functions of a run, each traced once."""
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -167,10 +168,10 @@ class HostPrograms(CountPrograms):
     self._tests = host_rollout.Worlds(env)
     self._num_reported = 0
     num_tests = cfg.training.num_evaluation_tasks
-    self._target = compiled(
-      lambda seed: env.task_space.sample_target(num_tests, seed)
-    )
-
+    space = env.task_space
+    self._target = lambda seed: space.sample_target(num_tests, seed)
+    if space.is_compiled:
+      self._target = compiled(self._target)
     self._greedy = compiled(rollout.greedy(agent))
     self._num_rows = 0  # Of the batch that was collected last.
 
@@ -242,10 +243,12 @@ class Programs:
     self.replicas = replicas
     self._compiled: list[Any] = []
 
-    def compiled(function: Callable) -> Callable:
-      made = tf.function(function, jit_compile=use_xla, autograph=False)
+    def traced(function: Callable, jit_compile: bool = False) -> Callable:
+      made = tf.function(function, jit_compile=jit_compile, autograph=False)
       self._compiled.append(made)
       return made
+
+    compiled = functools.partial(traced, jit_compile=use_xla)
 
     world_multiple = cfg.training.num_tasks
     if len(envs) > 1:
@@ -255,7 +258,8 @@ class Programs:
     chooser = run.curriculum
     drawn, told = _on_host, lambda function: function
     if chooser.is_compiled:
-      drawn = told = compiled
+      is_pure = all(env.task_space.is_compiled for env in envs)
+      drawn = told = compiled if is_pure else traced
     self.sample = drawn(
       lambda seed: chooser.sample(cfg.training.num_tasks, seed)
     )

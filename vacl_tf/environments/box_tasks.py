@@ -1,0 +1,203 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The tasks of a world that a user brings: a box, and functions in NumPy."""
+
+import copy
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import tensorflow as tf
+
+from vacl_tf import types
+from vacl_tf.environments import simulator
+from vacl_tf.environments import task_space
+
+# Given a number K and a generator, returns K tasks [K, *shape of the box].
+Easy = Callable[[int, np.random.Generator], np.ndarray]
+# Given tasks [K, *shape of the box], returns bool [K], or [K, entities].
+Feasible = Callable[[np.ndarray], np.ndarray]
+
+_EDGE = 0.003  # Of the width: the rim that clipped numbers land in.
+_NUM_KNOWN = 1000  # Feasible tasks; infeasible ones are moved to the nearest.
+_MOST_ROUNDS = 1000  # Draws of as many tasks as are wanted.
+
+
+class Box(task_space.TaskSpace):
+  """Tasks between bounds, each number with bounds of its own.
+
+  The user's functions see tasks in the shape of the bounds. They run on the
+  host, so curricula are not compiled by XLA.
+  """
+
+  is_compiled = False
+  num_agents = 1
+
+  def __init__(
+    self,
+    low: np.ndarray,
+    high: np.ndarray,
+    easy: Easy,
+    feasible: Feasible | None = None,
+  ) -> None:
+    """Initialises the space.
+
+    Args:
+      low: [entities, size] or [entities], the least of each number.
+      high: of the same shape, the largest.
+      easy: draws tasks that begin (almost) solved.
+      feasible: says which tasks of the box are possible, or which of their
+        entities can be where they are; None for all.
+
+    Raises:
+      simulator.WorldError: low and high are no bounds, there is no feasible
+        task, or easy tasks are not feasible.
+    """
+    self._low, self._high = (np.asarray(x, np.float32) for x in (low, high))
+    _check_bounds(self._low, self._high)
+    self._easy = easy
+    self._is_possible = feasible
+    self.num_entities = len(self._low)
+    self.num_dims = self._low.size
+    size = self.num_dims // self.num_entities
+    self.entity_of_dim = np.repeat(np.arange(self.num_entities), size)
+    self._known = self._draw_uniform(_NUM_KNOWN, np.random.default_rng(0))
+    self._draw_easy(_NUM_KNOWN, np.random.default_rng(0))
+
+  @property
+  def shape(self) -> tuple[int, ...]:
+    """The shape of a task, as the user's functions see it."""
+    return self._low.shape
+
+  @property
+  def width(self) -> float:
+    """The mean width of the box."""
+    return float(np.mean(self._high - self._low))
+
+  def with_agents(self, num_agents: int) -> 'Box':
+    """Returns the space of worlds in which so many agents act."""
+    space = copy.copy(self)
+    space.num_agents = num_agents
+    return space
+
+  def feasible(self, phi: tf.Tensor) -> tf.Tensor:
+    shape = [*phi.shape[:-1], self.num_entities]
+    return _on_host(self._judge, [phi], tf.bool, shape)
+
+  def clip(self, phi: tf.Tensor, seed: types.Seed) -> tf.Tensor:
+    """Moves numbers to the rim of the box.
+
+    Tasks that are infeasible even so are replaced by the nearest of some that
+    are known to be feasible.
+    """
+    return _on_host(self._clip, [phi, seed], tf.float32, phi.shape)
+
+  def sample_easy(self, num_tasks: int, seed: types.Seed) -> tf.Tensor:
+    return self._sample(self._draw_easy, num_tasks, seed)
+
+  def sample_uniform(self, num_tasks: int, seed: types.Seed) -> tf.Tensor:
+    return self._sample(self._draw_uniform, num_tasks, seed)
+
+  def _sample(
+    self, draw: Callable, num_tasks: int, seed: types.Seed
+  ) -> tf.Tensor:
+    shape = [num_tasks, self.num_dims]
+    return _on_host(
+      lambda key: draw(num_tasks, _generator(key)), [seed], tf.float32, shape
+    )
+
+  def _draw_easy(self, num_tasks: int, rng: np.random.Generator) -> np.ndarray:
+    """Returns easy tasks [num_tasks, D]."""
+    drawn = np.asarray(self._easy(num_tasks, rng), np.float32)
+    if drawn.shape != (num_tasks, *self.shape):
+      raise simulator.WorldError(
+        f'easy: expected tasks of shape {[num_tasks, *self.shape]}, given '
+        f'{list(drawn.shape)}'
+      )
+    feasible = self._judge(drawn).all(1)
+    if not feasible.all():
+      row = int(np.argmin(feasible))
+      raise simulator.WorldError(
+        f'easy: expected feasible tasks, given {drawn[row].tolist()} (row '
+        f'{row} of {num_tasks}), which is outside of the box or refused by '
+        'feasible'
+      )
+    return drawn.reshape([num_tasks, self.num_dims])
+
+  def _draw_uniform(
+    self, num_tasks: int, rng: np.random.Generator
+  ) -> np.ndarray:
+    """Returns feasible tasks [num_tasks, D]."""
+    found, missing = [], num_tasks
+    for _ in range(_MOST_ROUNDS):
+      # In float32 the sum may be a little above `high`.
+      drawn = rng.random([num_tasks, *self.shape], np.float32)
+      drawn = self._low + (self._high - self._low) * drawn
+      drawn = np.minimum(drawn, self._high).reshape([num_tasks, self.num_dims])
+      found.append(drawn[self._judge(drawn).all(1)])
+      missing -= len(found[-1])
+      if missing <= 0:
+        return np.concatenate(found)[:num_tasks]
+    raise simulator.WorldError(
+      f'feasible: of {_MOST_ROUNDS * num_tasks} tasks anywhere in the box only '
+      f'{num_tasks - missing} are feasible; give a smaller box around those'
+    )
+
+  def _judge(self, phi: np.ndarray) -> np.ndarray:
+    """Returns bool [..., entities] of tasks [..., D]."""
+    leading = phi.shape[:-1] if phi.shape[-1:] == (self.num_dims,) else [-1]
+    tasks = phi.reshape([-1, *self.shape])
+    num = len(tasks)
+    inside = (tasks >= self._low) & (tasks <= self._high)
+    legal = inside.reshape([num, self.num_entities, -1]).all(2)
+    if self._is_possible is not None:
+      told = np.asarray(self._is_possible(tasks.copy()))
+      shapes = ((num,), legal.shape)
+      if told.dtype != np.bool_ or told.shape not in shapes:
+        raise simulator.WorldError(
+          f'feasible: expected bool of shape {[num]} or {list(legal.shape)}, '
+          f'given {told.dtype} of shape {list(told.shape)}'
+        )
+      legal &= told.reshape([num, -1])
+    return legal.reshape([*leading, self.num_entities])
+
+  def _clip(self, phi: np.ndarray, key: np.ndarray) -> np.ndarray:
+    """Returns feasible tasks [..., D] near phi."""
+    tasks = phi.reshape([-1, *self.shape])
+    width = self._high - self._low
+    rim = _generator(key).uniform(0.0, _EDGE, tasks.shape) * width
+    tasks = np.where(tasks < self._low, self._low + rim, tasks)
+    tasks = np.where(tasks > self._high, self._high - rim, tasks)
+    rows = tasks.astype(np.float32).reshape([-1, self.num_dims])
+    scale = width.reshape([-1])
+    for row in np.flatnonzero(~self._judge(rows).all(1)):
+      distance = np.sum(((self._known - rows[row]) / scale) ** 2, 1)
+      rows[row] = self._known[np.argmin(distance)]
+    return rows.reshape(phi.shape)
+
+
+def _check_bounds(low: np.ndarray, high: np.ndarray) -> None:
+  is_box = low.shape == high.shape and low.ndim in (1, 2) and low.size
+  if not is_box or not np.all(np.isfinite(high - low) & (low < high)):
+    raise simulator.WorldError(
+      f'Box: low={low.tolist()} and high={high.tolist()} are no bounds; give '
+      'finite numbers in one shape, [entities] or [entities, size], each low '
+      'below its high'
+    )
+
+
+def _generator(key: np.ndarray) -> np.random.Generator:
+  return np.random.default_rng(key.view(np.uint32).tolist())
+
+
+def _on_host(
+  function: Callable[..., np.ndarray],
+  inputs: Sequence[tf.Tensor],
+  dtype: tf.DType,
+  shape: Sequence[int | None],
+) -> tf.Tensor:
+  """Returns what a function of arrays does; in a graph, too."""
+  if tf.executing_eagerly():
+    arrays = [np.asarray(x) for x in inputs]
+    return tf.constant(function(*arrays), dtype)
+  found = tf.numpy_function(function, inputs, dtype, stateful=False)
+  return tf.ensure_shape(found, shape)

@@ -1,0 +1,367 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Worlds in plain Python, one object each, as a task to train on.
+
+See docs/guides/own_world.md.
+"""
+
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from vacl_tf import catalog
+from vacl_tf import config
+from vacl_tf import randomness
+from vacl_tf import types
+from vacl_tf.environments import base
+from vacl_tf.environments import box_tasks
+from vacl_tf.environments import checked_simulator
+from vacl_tf.environments import one_world
+from vacl_tf.environments import task_spec
+
+_MASK = '_mask'
+# Constants of the curriculum for tasks of this width, as Simple-Spread's are.
+_WIDTH = 6.0
+_SCALED = ('step_size', 'noise', 'bandwidth')
+
+Layout = Mapping[str, tuple[int, ...]]  # Shapes of observed arrays, by name.
+
+
+def register(
+  name: str,
+  make: Callable[[int], one_world.OneWorld],
+  tasks: Callable[[int], box_tasks.Box],
+  *,
+  horizon: int,
+  num_agents: int = 1,
+  max_agents: int | None = None,
+  num_env_steps: int = 1_000_000,
+  values: Mapping[str, Any] | None = None,
+) -> None:
+  """Makes worlds of plain Python known as a task.
+
+  Steps and noise of the curriculum are in proportion to the mean width of the
+  box, unless `values` says otherwise.
+
+  Args:
+    name: of the task.
+    make: returns one world, given the number of agents.
+    tasks: returns the tasks of worlds with so many agents.
+    horizon: steps of an episode (T).
+    num_agents: that the task is trained with by default, and at least.
+    max_agents: at most; None for num_agents.
+    num_env_steps: of a run.
+    values: constants to train with, like {'ppo.num_epochs': 5}.
+
+  Raises:
+    ValueError: the name is taken, there is no such constant, or tasks can't be
+      drawn.
+  """
+
+  def make_world(world: config.EnvironmentConfig) -> PythonWorld:
+    num = world.num_agents
+    return PythonWorld(name, lambda: make(num), tasks(num), world.horizon, num)
+
+  preset = task_spec.Preset(
+    num_env_steps=(num_env_steps, num_env_steps),
+    values=_scaled(tasks(num_agents).width) | dict(values or {}),
+  )
+  spec = task_spec.TaskSpec(
+    world=config.EnvironmentConfig(
+      name=name, num_agents=num_agents, horizon=horizon
+    ),
+    make=make_world,
+    least=(num_agents,),
+    most=(max_agents or num_agents,),
+    presets={'default': preset},
+    measures=('progress', 'success rate'),
+  )
+  catalog.register_task(spec)
+
+
+def _scaled(width: float) -> dict[str, float]:
+  """Returns constants of the curriculum for tasks of a mean width."""
+  defaults = config.TaskExpansionConfig()
+  scale = width / _WIDTH
+  return {
+    f'curriculum.{name}': scale * getattr(defaults, name) for name in _SCALED
+  }
+
+
+class PythonWorld(base.HostWorld):
+  """Worlds of plain Python: what training must know of them."""
+
+  def __init__(
+    self,
+    name: str,
+    make: Callable[[], one_world.OneWorld],
+    tasks: box_tasks.Box,
+    horizon: int,
+    num_agents: int,
+  ) -> None:
+    """Begins an easy task in one world, to see what its agents observe.
+
+    Args:
+      name: of the task.
+      make: returns one world.
+      tasks: that can be placed.
+      horizon: steps of an episode (T).
+      num_agents: that act in a world.
+
+    Raises:
+      base.WorldError: the world or its tasks break their contract.
+    """
+    self.name = name
+    self.horizon = horizon
+    self.task_space = tasks.with_agents(num_agents)
+    checked_simulator.check_task_space(self.task_space)
+    self._make = make
+    world = make()
+    if world.num_agents != num_agents:
+      raise base.WorldError(
+        f'num_agents: expected {num_agents}, given {world.num_agents}'
+      )
+    phi = np.asarray(tasks.sample_easy(1, randomness.root(0)))
+    task = phi.reshape(tasks.shape)
+    first = _call('world 0, reset', world.reset, task, _generator([0]))
+    first = _call('world 0, reset', _arrays, first, num_agents)
+    self._layout = {key: array.shape for key, array in first.items()}
+    self.roles = (self._role(world),)
+    world.close()
+
+  @property
+  def layout(self) -> Layout:
+    """The shapes of the arrays that the agents of one world observe."""
+    return self._layout
+
+  @property
+  def num_vectors(self) -> int:
+    shapes = [shape for shape in self._layout.values() if len(shape) == 3]
+    return self.roles[0].num_agents * (1 + sum(shape[1] for shape in shapes))
+
+  def is_mask(self, key: str) -> bool:
+    """Returns whether an observed array says which entities are there."""
+    return len(self._layout.get(key.removesuffix(_MASK), ())) == 3 and (
+      key.endswith(_MASK)
+    )
+
+  def _role(self, world: one_world.OneWorld) -> types.Role:
+    masks = [key for key in self._layout if self.is_mask(key)]
+    vectors = [k for k, shape in self._layout.items() if len(shape) == 2]
+    return types.Role(
+      name='agent',
+      num_agents=world.num_agents,
+      action=world.action,
+      own_size=sum(self._layout[k][-1] for k in vectors if k not in masks),
+      entity_sizes={
+        k: shape[-1] for k, shape in self._layout.items() if len(shape) == 3
+      },
+      mask_kinds=tuple(key.removesuffix(_MASK) for key in masks),
+    )
+
+  def make_simulator(self, num_worlds: int) -> 'PythonSimulator':
+    return PythonSimulator(self, [self._make() for _ in range(num_worlds)])
+
+  def pictures(self, states: Sequence[Any]) -> list[list[base.Picture]]:
+    frames = [frame for state in states for frame in state]
+    if any(frame is None for frame in frames):
+      raise NotImplementedError(
+        f'{self.name} has no pictures; render() has to return some'
+      )
+    for frame in frames:
+      if frame.dtype != np.uint8 or frame.ndim != 3 or frame.shape[2] != 3:
+        raise base.WorldError(
+          'render: expected uint8 of shape [height, width, 3], given '
+          f'{frame.dtype} of shape {list(frame.shape)}'
+        )
+    return [list(state) for state in states]
+
+
+class PythonSimulator(base.Simulator):
+  """A batch of worlds, stepped one after another.
+
+  A world that ends begins its task again. Its progress stays what it was at
+  the end, until the horizon: the value of a task is that of its first episode.
+  """
+
+  def __init__(
+    self, world: PythonWorld, worlds: Sequence[one_world.OneWorld]
+  ) -> None:
+    """Initialises the simulator.
+
+    Args:
+      world: what all of them are.
+      worlds: to be played.
+    """
+    self.num_worlds = len(worlds)
+    self._world = world
+    self._worlds = worlds
+    self._num_steps = 0
+    self._tasks = np.zeros([0])
+    self._rngs: list[np.random.Generator] = []
+    self._final = np.zeros([0], np.float32)  # Progress at the end, or NaN.
+    self._seen = {
+      key: np.zeros(
+        [len(worlds), *shape], np.bool_ if world.is_mask(key) else np.float32
+      )
+      for key, shape in world.layout.items()
+    }
+
+  @property
+  def state(self) -> list[np.ndarray | None]:
+    """Pictures, where the worlds have some."""
+    return [world.render() for world in self._worlds]
+
+  def place(self, phi: np.ndarray, seed: Sequence[int]) -> None:
+    shape = self._world.task_space.shape
+    self._tasks = phi.reshape([self.num_worlds, *shape])
+    self._rngs = [_generator([*seed, i]) for i in range(self.num_worlds)]
+    self._final = np.full([self.num_worlds], np.nan, np.float32)
+    self._num_steps = 0
+    for index in range(self.num_worlds):
+      self._reset(index)
+
+  def observe(self) -> types.Observations:
+    arrays = {key: array.copy() for key, array in self._seen.items()}
+    masks = {
+      key.removesuffix(_MASK): array
+      for key, array in arrays.items()
+      if self._world.is_mask(key)
+    }
+    own = [
+      array
+      for key, array in arrays.items()
+      if array.ndim == 3 and not self._world.is_mask(key)
+    ]
+    entities = {key: array for key, array in arrays.items() if array.ndim == 4}
+    return (types.Observation(np.concatenate(own, -1), entities, masks),)
+
+  def step(self, actions: tuple[np.ndarray, ...]) -> base.Outcome:
+    [actions] = actions
+    num_agents = actions.shape[1]
+    self._num_steps += 1
+    reward = np.zeros([self.num_worlds, num_agents], np.float32)
+    progress = np.zeros([self.num_worlds], np.float32)
+    discount = np.ones([self.num_worlds], np.float32)
+    for index, world in enumerate(self._worlds):
+      found = _call(self._where(index), world.step, actions[index])
+      self._check(index, found, num_agents)
+      reward[index] = found.reward
+      progress[index] = found.progress
+      if found.has_ended:
+        discount[index] = 0.0
+        if np.isnan(self._final[index]):
+          self._final[index] = found.progress
+        self._reset(index)
+      else:
+        self._write(index, found.observation)
+    progress = np.where(np.isnan(self._final), progress, self._final)
+    return base.Outcome((reward,), progress, discount)
+
+  def read_task(self) -> np.ndarray:
+    rows = []
+    for world, placed in zip(self._worlds, self._tasks, strict=True):
+      found = world.read_task()
+      rows.append(placed if found is None else np.asarray(found, np.float32))
+    return np.reshape(rows, [self.num_worlds, -1])
+
+  def close(self) -> None:
+    for world in self._worlds:
+      world.close()
+
+  def _where(self, index: int) -> str:
+    return f'world {index}, step {self._num_steps}'
+
+  def _reset(self, index: int) -> None:
+    world, task = self._worlds[index], self._tasks[index].copy()
+    where = f'world {index}, reset'
+    found = _call(where, world.reset, task, self._rngs[index])
+    self._write(index, found)
+
+  def _write(self, index: int, observation: one_world.Observation) -> None:
+    """Notes what the agents of a world observe now."""
+    where, [role] = self._where(index), self._world.roles
+    arrays = _call(where, _arrays, observation, role.num_agents)
+    found = {key: array.shape for key, array in arrays.items()}
+    if found != self._world.layout:
+      raise base.WorldError(
+        f'{where}: observation of shapes {_told(found)}, but '
+        f'{_told(self._world.layout)} before; they have to stay the same in '
+        'all resets and steps'
+      )
+    for key, array in arrays.items():
+      self._seen[key][index] = array
+
+  def _check(self, index: int, found: one_world.Step, num_agents: int) -> None:
+    """Raises base.WorldError for what is no step."""
+    where = self._where(index)
+    if not isinstance(found, one_world.Step):
+      raise base.WorldError(
+        f'{where}: expected a one_world.Step, given {type(found).__name__}'
+      )
+    if np.shape(found.reward) not in ((), (num_agents,)):
+      raise base.WorldError(
+        f'{where}: expected a reward, or one of each of {num_agents} agents, '
+        f'given shape {list(np.shape(found.reward))}'
+      )
+    if np.shape(found.progress) or not 0.0 <= found.progress <= 1.0:
+      raise base.WorldError(
+        f'{where}: expected progress from 0 to 1, given {found.progress}'
+      )
+    if found.is_cut and self._num_steps < self._world.horizon:
+      raise base.WorldError(
+        f'{where}: the world goes no further, but the horizon is '
+        f'{self._world.horizon}; let it go on as long, or give '
+        f'horizon={self._num_steps}'
+      )
+
+
+def _arrays(
+  observation: one_world.Observation, num_agents: int
+) -> dict[str, np.ndarray]:
+  """Returns arrays that begin with the axis of agents, by key."""
+  if not isinstance(observation, Mapping):
+    observation = {'own': observation}
+  arrays = {key: np.asarray(x) for key, x in observation.items()}
+  if num_agents == 1 and any(x.ndim == 1 for x in arrays.values()):
+    arrays = {key: x[None] for key, x in arrays.items()}
+  wrong = [
+    key
+    for key, x in arrays.items()
+    if x.ndim not in (2, 3) or len(x) != num_agents or x.dtype == np.object_
+  ]
+  if wrong or not any(x.ndim == 2 for x in arrays.values()):
+    shapes = {key: x.shape for key, x in arrays.items()}
+    raise base.WorldError(
+      f'observation: expected a vector [{num_agents}, F], and perhaps entities '
+      f'[{num_agents}, m, F], of each agent, given shapes {_told(shapes)}'
+    )
+  return arrays
+
+
+def _told(shapes: Layout) -> str:
+  return ', '.join(f'{key} {list(shape)}' for key, shape in shapes.items())
+
+
+def _generator(key: Sequence[int]) -> np.random.Generator:
+  return np.random.default_rng(list(key))
+
+
+def _call(where: str, function: Callable, *args: Any) -> Any:
+  """Calls a user's function; what it raises becomes a line with its place.
+
+  Raises:
+    base.WorldError: it failed.
+  """
+  try:
+    return function(*args)
+  except base.WorldError as error:
+    raise base.WorldError(f'{where}: {error}') from error
+  except Exception as error:
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    told = ' '.join(f'{type(error).__name__}: {error}'.split())
+    raise base.WorldError(
+      f'{where} failed: {told} ({last.filename}, line {last.lineno})'
+    ) from error

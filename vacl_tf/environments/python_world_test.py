@@ -1,0 +1,187 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+
+import numpy as np
+import tensorflow as tf
+from absl.testing import absltest
+from absl.testing import parameterized
+
+from vacl_tf import types
+from vacl_tf.environments import base
+from vacl_tf.environments import box_tasks
+from vacl_tf.environments import checked_simulator
+from vacl_tf.environments import one_world
+from vacl_tf.environments import python_world
+
+_HORIZON = 4
+
+
+class Walk(one_world.OneWorld):
+  """Agents walk on a line and a light shows in which steps noise is high."""
+
+  action = types.discrete(3)
+  ends_at = 9.0
+
+  def __init__(self, num_agents=2):
+    self.num_agents = num_agents
+
+  def reset(self, task, rng):
+    self.position, self.rng = task.astype(np.float64), rng
+    return self.observe()
+
+  def observe(self):
+    shape = [self.num_agents, self.num_agents, 1]
+    position = np.broadcast_to(self.position[None, :, None], shape)
+    return {
+      'own': self.position[:, None],
+      'noise': self.rng.random([self.num_agents, 2]),
+      'agents': position,
+      'agents_mask': position[..., 0] > 0.0,
+    }
+
+  def step(self, actions):
+    self.position = self.position + actions - 1
+    top = self.position.max()
+    progress = np.clip(top / 10.0, 0.0, 1.0)
+    return one_world.Step(
+      self.observe(), self.position, progress, top >= self.ends_at
+    )
+
+  def read_task(self):
+    return self.position
+
+  def render(self):
+    return np.full([4, 5, 3], int(self.position[0]), np.uint8)
+
+
+def _tasks(num_agents=2):
+  corner = np.ones([num_agents])
+  return box_tasks.Box(
+    -10 * corner,
+    10 * corner,
+    lambda num, rng: rng.uniform(5.0, 8.0, [num, num_agents]),
+  )
+
+
+def _world(make=Walk, num_agents=2):
+  return python_world.PythonWorld(
+    'walk', make, _tasks(num_agents), _HORIZON, num_agents
+  )
+
+
+class PythonWorldTest(tf.test.TestCase, parameterized.TestCase):
+  def test_the_role_is_what_is_observed(self):
+    [role] = _world().roles
+    self.assertEqual((role.num_agents, role.own_size), (2, 3))
+    self.assertEqual(dict(role.entity_sizes), {'agents': 1})
+    self.assertEqual(role.mask_kinds, ('agents',))
+    self.assertEqual(_world().num_vectors, 2 * 3)
+
+  @parameterized.parameters(1, 2, 5)
+  def test_the_contract_is_kept(self, num_agents):
+    checked_simulator.check_world(_world(lambda: Walk(num_agents), num_agents))
+
+  def test_the_batch_does_what_single_worlds_do(self):
+    phi = np.array([[1.0, 2.0], [-3.0, 0.5], [4.0, -2.0]], np.float32)
+    simulator = _world().make_simulator(3)
+    simulator.place(phi, [5])
+    actions = np.random.default_rng(0).integers(0, 3, [3, 3, 2])
+    for world, task in enumerate(phi):
+      simulator.place(phi, [5])
+      alone = Walk()
+      alone.reset(task, np.random.default_rng([5, world]))
+      for step in actions:
+        outcome = simulator.step((step,))
+        expected = alone.step(step[world])
+        [seen] = simulator.observe()
+        self.assertAllClose(seen.own[world, :, :1], expected.observation['own'])
+        self.assertAllClose(
+          seen.own[world, :, 1:], expected.observation['noise']
+        )
+        self.assertAllClose(
+          seen.entities['agents'][world], expected.observation['agents']
+        )
+        self.assertAllEqual(
+          seen.masks['agents'][world], expected.observation['agents_mask']
+        )
+        self.assertAllClose(outcome.reward[0][world], expected.reward)
+        self.assertAllClose(outcome.progress[world], expected.progress)
+        self.assertAllClose(simulator.read_task()[world], alone.position)
+
+  def test_first_worlds_do_not_depend_on_how_many_there_are(self):
+    phi = np.ones([4, 2], np.float32)
+    seen = []
+    for num in (2, 4):
+      simulator = _world().make_simulator(num)
+      simulator.place(phi[:num], [1, 2])
+      seen.append(simulator.observe()[0].own[:2])
+    self.assertAllEqual(*seen)
+    self.assertNotAllClose(seen[0][0], seen[0][1])
+
+  def test_a_world_that_ends_begins_again_and_keeps_its_progress(self):
+    simulator = _world().make_simulator(2)
+    simulator.place(np.array([[8.0, 0.0], [0.0, 0.0]], np.float32), [0])
+    up = np.full([2, 2], 2)
+    found = [simulator.step((up,)) for _ in range(3)]
+    self.assertAllEqual([x.discount[0] for x in found], [0.0, 0.0, 0.0])
+    self.assertAllEqual([x.discount[1] for x in found], [1.0, 1.0, 1.0])
+    self.assertAllClose([x.progress[0] for x in found], [0.9, 0.9, 0.9])
+    self.assertAllClose([x.progress[1] for x in found], [0.1, 0.2, 0.3])
+    self.assertAllClose(simulator.read_task()[0], [8.0, 0.0])
+    down = simulator.step((np.zeros([2, 2], int),))
+    self.assertAllClose(down.discount[0], 1.0)
+    self.assertAllClose(down.progress[0], 0.9)  # Held.
+    simulator.place(np.zeros([2, 2], np.float32), [0])
+    self.assertAllClose(simulator.step((up,)).progress, [0.1, 0.1])
+
+  def test_pictures_are_of_each_world(self):
+    world = _world()
+    simulator = world.make_simulator(2)
+    simulator.place(np.array([[7.0, 0.0], [3.0, 0.0]], np.float32), [0])
+    [[first, second]] = world.pictures([simulator.state])
+    self.assertEqual((first.shape, first[0, 0, 0]), ((4, 5, 3), 7))
+    self.assertEqual(second[0, 0, 0], 3)
+
+  def test_a_world_without_pictures_says_so(self):
+    with self.assertRaisesRegex(NotImplementedError, 'walk has no pictures'):
+      _world().pictures([[None]])
+
+  @parameterized.named_parameters(
+    ('shape', 'observe', lambda self: np.zeros([2, 3]), 'stay the same'),
+    ('ragged', 'observe', lambda self: {'own': np.zeros([1, 3])}, 'expected a'),
+    ('progress', 'step', lambda self, a: _step(self, 1.5), 'step 1.*given 1.5'),
+    ('nan', 'step', lambda self, a: _step(self, np.nan), 'given nan'),
+    ('reward', 'step', lambda self, a: _step(self, 0, np.zeros(3)), r'\[3\]'),
+    ('no_step', 'step', lambda self, a: 3, 'expected a one_world.Step'),
+    ('cut', 'step', lambda self, a: _cut(self), 'give horizon=1'),
+    ('bug', 'step', lambda self, a: 1 // 0, 'ZeroDivisionError.*line'),
+  )
+  def test_a_wrong_world_is_told_in_a_line(self, name, method, message):
+    simulator = _world().make_simulator(2)
+    simulator.place(np.zeros([2, 2], np.float32), [0])
+    with self.assertRaisesRegex(
+      base.WorldError, f'world 1.*{message}'
+    ) as found:
+      # The first world is good.
+      broken = type('Broken', (Walk,), {name: method})()
+      broken.reset = Walk.reset.__get__(broken)
+      broken.position, broken.rng = np.zeros([2]), np.random.default_rng(0)
+      simulator._worlds[1] = broken
+      simulator.step((np.ones([2, 2], int),))
+    self.assertNotIn('\n', str(found.exception))
+
+  def test_another_number_of_agents_is_told(self):
+    with self.assertRaisesRegex(base.WorldError, 'expected 3, given 2'):
+      _world(num_agents=3)
+
+
+def _step(world, progress, reward=0.0):
+  return one_world.Step(world.observe(), reward, progress)
+
+
+def _cut(world):
+  return one_world.Step(world.observe(), 0.0, 0.0, is_cut=True)
+
+
+if __name__ == '__main__':
+  absltest.main()

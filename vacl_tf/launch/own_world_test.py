@@ -1,0 +1,71 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The programs in docs/guides/own_world.md run as they stand, and train."""
+
+import importlib.util
+import pathlib
+import re
+
+import tensorflow as tf
+from absl.testing import absltest
+
+from vacl_tf import environments
+from vacl_tf.environments import checked_simulator
+from vacl_tf.launch import library
+from vacl_tf.testing import products
+
+_GUIDE = (
+  pathlib.Path(__file__).parent.parent.parent / 'docs/guides/own_world.md'
+)
+_PROGRAM = re.compile(r'^```python\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+_NAMES = ('lamps', 'reach', 'mpe_spread')
+_MOST_LINES = 80
+
+
+@absltest.skipUnless(_GUIDE.exists(), 'docs/ is not here')
+class OwnWorldTest(tf.test.TestCase):
+  @classmethod
+  def setUpClass(cls):
+    super().setUpClass()
+    programs = _PROGRAM.findall(_GUIDE.read_text())
+    folder = pathlib.Path(absltest.get_default_test_tmpdir())
+    for name, program in zip(_NAMES, programs, strict=True):
+      assert program.count('\n') < _MOST_LINES, name
+      path = folder / f'{name}.py'
+      path.write_text(program)
+      spec = importlib.util.spec_from_file_location(name, path)
+      spec.loader.exec_module(importlib.util.module_from_spec(spec))
+
+  def test_worlds_keep_their_contract(self):
+    for name in ('lamps', 'reach', 'mpe_spread', 'mpe_spread_force'):
+      world = environments.load(name)
+      checked_simulator.check_world(world)
+      phi = world.task_space.sample_uniform(3, tf.constant([0, 0])).numpy()
+      simulator = world.make_simulator(3)
+      simulator.place(phi, [0])
+      self.assertAllClose(simulator.read_task(), phi)
+
+  def test_a_numpy_world_is_learned_within_100_k_steps(self):
+    changes = {'ppo.num_epochs': 3, 'training.num_evaluation_tasks': 200}
+    cfg = library.make_config('lamps', changes=changes)
+    run_dir = self.create_tempdir().full_path
+    trained = library.train(
+      cfg,
+      run_dir,
+      num_env_steps=100_000,
+      stop_at_coverage=0.9,
+      evaluation_interval=4,
+    )
+    self.assertGreaterEqual(trained.coverage, 0.9)
+    self.assertLessEqual(trained.rows[-1]['env_steps'], 100_000)
+    self.assertEqual(cfg.environment.name, 'lamps')
+    found = library.evaluate(run_dir, num_tasks=50)
+    self.assertGreater(found['coverage']['mean'], 0.8)
+
+  def test_gymnasium_and_pettingzoo_worlds_train(self):
+    for name in ('reach', 'mpe_spread', 'mpe_spread_force'):
+      products.check(self, products.Product(name, 'attention', 'vacl'))
+
+
+if __name__ == '__main__':
+  tf.test.main()
