@@ -58,6 +58,7 @@ _MAY_IMPORT = {
   'launch': (
     'agents',
     'builtin',
+    'client',
     'curriculum',
     'environments',
     'learning',

@@ -9,7 +9,10 @@ from torch import nn
 
 _DISCOUNT, _TRACE_DECAY = 0.99, 0.95
 _CLIP, _ENTROPY_COST, _MAX_NORM = 0.2, 0.01, 0.5
-_EPOCHS, _MINIBATCHES = 5, 4
+_EPOCHS, _MINIBATCHES = 4, 4
+_MAX_KL = 0.01  # Larger updates unlearn what few tasks still show.
+_REWARD_SCALE = 0.1
+_STD_FLOOR = 0.02  # Without rewards advantages are the critic's noise.
 _OWN, _HIDDEN = 5, 64
 
 
@@ -48,7 +51,7 @@ class _Network(nn.Module):
 class Mappo:
   """Plays tasks and learns from that."""
 
-  def __init__(self, num_worlds: int, seed: int, rate: float = 7e-4) -> None:
+  def __init__(self, num_worlds: int, seed: int, rate: float = 5e-4) -> None:
     torch.manual_seed(seed)
     self._worlds = world.Worlds(num_worlds)
     self._policy, self._value = _Network(world.NUM_ACTIONS), _Network(1)
@@ -85,7 +88,8 @@ class Mappo:
     flat += [advantage.flatten(), returns.flatten()]
     for _ in range(_EPOCHS):
       for rows in torch.randperm(len(flat[0])).chunk(_MINIBATCHES):
-        self._step(*(x[rows] for x in flat))
+        if self._step(*(x[rows] for x in flat)) > _MAX_KL:
+          return
 
   @torch.no_grad()
   def _advantages(
@@ -94,7 +98,8 @@ class Mappo:
     value = self._value(seen, left)[..., 0]  # [T + 1, B, n]
     advantage, last = torch.zeros_like(value[:-1]), 0.0
     for step in reversed(range(world.HORIZON)):
-      error = reward[step, :, None] + _DISCOUNT * value[step + 1] - value[step]
+      gain = _REWARD_SCALE * reward[step, :, None]
+      error = gain + _DISCOUNT * value[step + 1] - value[step]
       last = error + _DISCOUNT * _TRACE_DECAY * last
       advantage[step] = last
     return advantage, advantage + value[:-1]
@@ -107,10 +112,13 @@ class Mappo:
     old: torch.Tensor,
     advantage: torch.Tensor,
     returns: torch.Tensor,
-  ) -> None:
-    advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-3)
+  ) -> float:
+    """Takes a gradient step; returns how far the policy had moved before."""
+    spread = advantage.std().clamp(min=_STD_FLOOR)
+    advantage = (advantage - advantage.mean()) / spread
     distribution = torch.distributions.Categorical(logits=self._policy(x, left))
-    ratio = (distribution.log_prob(action) - old).exp()
+    change = distribution.log_prob(action) - old
+    ratio = change.exp()
     clipped = ratio.clamp(1.0 - _CLIP, 1.0 + _CLIP)
     gain = torch.minimum(ratio * advantage, clipped * advantage).mean()
     gain = gain + _ENTROPY_COST * distribution.entropy().mean()
@@ -120,6 +128,7 @@ class Mappo:
     for network in (self._policy, self._value):
       nn.utils.clip_grad_norm_(network.parameters(), _MAX_NORM)
     self._optimizer.step()
+    return float((ratio - 1.0 - change).mean())
 
   def _left(self, step: int) -> torch.Tensor:
     return torch.tensor([1.0 - step / world.HORIZON])
