@@ -95,6 +95,14 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
       return
     except (ValueError, extensions.ImportFailure) as error:
       answer = {'error': ' '.join(str(error).split())}, {}
+    except ImportError as error:
+      answer = (
+        {
+          'error': f'python={sys.executable}: {error}; give the path of an '
+          'interpreter that has vacl_tf and what it needs'
+        },
+        {},
+      )
     except Exception as error:  # Of somebody's curriculum; the state is whole.
       told = reading.one_line(f'{type(error).__name__}: {error}')
       answer = {'error': f'the curriculum failed: {told}'}, {}
