@@ -11,6 +11,7 @@ from unittest import mock
 
 import numpy as np
 from absl.testing import absltest
+from absl.testing import parameterized
 
 from vacl_tf import client_process
 
@@ -51,8 +52,16 @@ while True:
     wire.write(answers, {'pid': os.getpid()}, {'x': 2 * arrays['x']})
 """
 
+# A process of the trainer's that outlives it, with its ends of the pipes.
+_FORK = """
+if not os.fork():
+  os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+  time.sleep(45)
+  os._exit(0)
+"""
 
-class ProcessTest(absltest.TestCase):
+
+class ProcessTest(parameterized.TestCase):
   def setUp(self):
     super().setUp()
     self.enter_context(mock.patch.object(client_process, '_PROGRAM', _STUB))
@@ -180,14 +189,17 @@ class ProcessTest(absltest.TestCase):
     self.assertIn(f'belongs to process {os.getpid()}', str(os.read(read, 999)))
     self._double()
 
-  def test_it_ends_with_the_trainer(self):
+  @parameterized.named_parameters(('alone', ''), ('forked', _FORK))
+  def test_it_ends_with_the_trainer(self, before):
     program = (
-      'import os, numpy as np\n'
+      'import os, time, numpy as np\n'
       'from vacl_tf import client_process\n'
-      f'client_process._PROGRAM = {_STUB!r}\n'
       'p = client_process.Process(None, None)\n'
-      'x = np.zeros(1)\n'
-      "print(p.exchange({'do': 'double'}, {'x': x})[0]['pid'], flush=True)\n"
+      'try:\n'
+      "  p.exchange({'do': 'nothing that there is'})\n"
+      'except ValueError:\n'
+      '  print(p._popen.pid, flush=True)\n'
+      f'{before}\n'
       'os.kill(os.getpid(), 9)\n'
     )
     path = os.pathsep.join(x for x in sys.path if x)
@@ -196,7 +208,7 @@ class ProcessTest(absltest.TestCase):
       stdout=subprocess.PIPE,
       env={**os.environ, 'PYTHONPATH': path},
     )
-    pid, deadline = int(ended.stdout), time.monotonic() + 30
+    pid, deadline = int(ended.stdout), time.monotonic() + 20
     while self._is_alive(pid) and time.monotonic() < deadline:
       time.sleep(0.05)
     self.assertFalse(self._is_alive(pid))
