@@ -129,7 +129,7 @@ class Mappo:
     for network in (self._policy, self._value):
       nn.utils.clip_grad_norm_(network.parameters(), _MAX_NORM)
     self._optimizer.step()
-    return float((ratio - 1.0 - change).mean())
+    return float((ratio - 1.0 - change).detach().mean())
 
   def _left(self, step: int) -> torch.Tensor:
     return torch.tensor([1.0 - step / world.HORIZON])
