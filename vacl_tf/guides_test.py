@@ -22,14 +22,16 @@ _MOST_LINES = 100
 @absltest.skipUnless(_GUIDES.is_dir(), 'docs/ is not here')
 class GuidesTest(tf.test.TestCase):
   def _run(self, name):
-    """Runs the one program of a guide, which registers something."""
+    """Returns the one program of a guide, as a module that was imported."""
     self.assertTrue(vacl_tf.__version__)  # Not the empty package of Bazel.
     [program] = _PROGRAM.findall((_GUIDES / f'{name}.md').read_text())
     self.assertLess(program.count('\n'), _MOST_LINES)
     path = pathlib.Path(self.create_tempdir().full_path) / f'{name}.py'
     path.write_text(program)
     spec = importlib.util.spec_from_file_location(name, path)
-    spec.loader.exec_module(importlib.util.module_from_spec(spec))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
   def test_own_task(self):
     self._run('own_task')
@@ -46,6 +48,11 @@ class GuidesTest(tf.test.TestCase):
     self._run('own_curriculum')
     product = products.Product('simple_spread', 'attention', 'learnability')
     products.check(self, product)
+
+  def test_other_learners(self):
+    program = self._run('other_learners')
+    self.assertGreater(program.train('vacl'), 0.9)
+    self.assertLess(program.train('uniform', num_rounds=5), 0.1)
 
 
 if __name__ == '__main__':

@@ -28,6 +28,7 @@ _EVERYONE = (
   'reading',
   'tracing',
   'types',
+  'wire',
 )
 _OF_WORLDS = (
   'environments.base',
@@ -57,6 +58,7 @@ _MAY_IMPORT = {
   'launch': (
     'agents',
     'builtin',
+    'client',
     'curriculum',
     'environments',
     'learning',
@@ -81,6 +83,8 @@ _MODULE_MAY_IMPORT = {
   'builtin': ('agents', 'curriculum', 'environments'),
   # For types alone.
   'catalog': ('agents.base', 'curriculum.base', 'environments.task_spec'),
+  # It starts `launch.curriculum_server`.
+  'client': ('client_checks', 'client_process', 'training.files'),
   'testing.conformance': ('environments',),
   'testing.exchange': ('presets', 'environments', 'training'),
   'testing.golden': ('presets', 'environments', 'training'),
@@ -90,7 +94,16 @@ _MODULE_MAY_IMPORT = {
 }
 # By package: what its tests may import too, to try the real thing.
 _TESTS_MAY_IMPORT = {
-  '': ('environments', 'presets', 'statistics', 'studies', 'testing'),
+  '': (
+    'client',
+    'client_checks',
+    'client_process',
+    'environments',
+    'presets',
+    'statistics',
+    'studies',
+    'testing',
+  ),
   'environments': ('presets',),
   'environments.hide_and_seek': ('environments',),
   'environments.hide_and_seek.rendering': ('environments',),
@@ -99,6 +112,9 @@ _TESTS_MAY_IMPORT = {
 }
 # By module: all that it may import, but for the standard library.
 _MAY_ONLY_IMPORT = {
+  # Whoever trains with something else may have NumPy alone.
+  'client_checks': ('numpy', 'vacl_tf.overrides', 'vacl_tf.reading'),
+  'client_process': ('numpy', 'vacl_tf.reading', 'vacl_tf.wire'),
   'config': (),
   'machine': (),
   'overrides': ('vacl_tf.config',),
@@ -106,6 +122,7 @@ _MAY_ONLY_IMPORT = {
   'statistics': ('numpy',),
   'studies': ('vacl_tf.overrides',),
   'types': ('dm_env', 'tensorflow'),
+  'wire': ('numpy',),
 }
 
 _MAY_COMPILE = ('training', 'launch', 'environments.graph_simulator', 'tracing')

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of which loops must know the outputs before they begin."""
+"""Functions that are traced, or compiled, apart from their callers."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,3 +21,11 @@ def once(function: Callable, *args: Any) -> tuple[Callable, Any]:
   """
   traced = tf.function(function, autograph=False)
   return traced, traced.get_concrete_function(*args).structured_outputs
+
+
+def program(function: Callable) -> Callable:
+  """Returns a function that XLA compiles also where its caller is not.
+
+  In a caller that is compiled it becomes a part of it.
+  """
+  return tf.function(function, jit_compile=True, autograph=False)

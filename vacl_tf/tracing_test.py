@@ -31,5 +31,21 @@ class OnceTest(tf.test.TestCase):
     self.assertLen(traces, 1)
 
 
+class ProgramTest(tf.test.TestCase):
+  def test_it_is_compiled_where_its_caller_is_not(self):
+    program = tracing.program(lambda x: 2.0 * x + 1.0)
+    caller = tf.function(lambda x: program(x) - 1.0, autograph=False)
+    self.assertAllEqual(caller(tf.constant([1.0, 2.0])), [2.0, 4.0])
+    compiled = tf.function(caller, jit_compile=True, autograph=False)
+    self.assertAllEqual(compiled(tf.constant([1.0, 2.0])), [2.0, 4.0])
+    # XLA does not know how to call Python.
+    python = tracing.program(
+      lambda x: tf.numpy_function(lambda x: x, [x], tf.float32)
+    )
+    caller = tf.function(lambda x: python(x) - 1.0, autograph=False)
+    with self.assertRaises(tf.errors.InvalidArgumentError):
+      caller(tf.constant(1.0))
+
+
 if __name__ == '__main__':
   tf.test.main()

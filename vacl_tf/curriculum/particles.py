@@ -7,6 +7,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from vacl_tf import randomness
+from vacl_tf import tracing
 from vacl_tf import types
 
 _BLOCK = 96  # Rows whose distances are computed together; fits the cache.
@@ -94,6 +95,9 @@ def _smallest_squares(
 
   found = tf.map_fn(of_block, tf.range(blocks), fn_output_signature=tf.float32)
   return tf.reshape(found, [-1, number])[:size]
+
+
+_NOVELTY = tracing.program(novelty)
 
 
 class ParticleSet(tf.Module):
@@ -184,7 +188,12 @@ class ParticleSet(tf.Module):
         score = randomness.uniform(seed, [self.size])
         score = tf.where(self.in_use(), score, float('inf'))
       else:
-        score = novelty(self.rows.phi, self.count, self._neighbours)
+        # Half as long where an update asks others and can't be compiled.
+        score = _NOVELTY(
+          self.rows.phi.read_value(),
+          self.count.read_value(),
+          neighbours=self._neighbours,
+        )
       rank = tf.argsort(tf.argsort(score, stable=True))
       return rank >= surplus
 

@@ -129,8 +129,9 @@ def feasible_noise(
     return draw + 1, moved, space.feasible(moved)
 
   nobody = tf.zeros([phi.shape[0], space.num_entities], tf.bool)
+  # Once all that is infeasible stays where it is, further draws change nothing.
   _, moved, is_legal = tf.while_loop(
-    lambda draw, _, ok: (draw < max_redraws) & ~tf.reduce_all(ok),
+    lambda draw, _, ok: (draw < max_redraws) & tf.reduce_any(is_noisy & ~ok),
     redraw,
     (0, phi, nobody),
   )

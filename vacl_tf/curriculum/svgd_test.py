@@ -179,6 +179,20 @@ class FeasibleNoiseTest(tf.test.TestCase):
     self.assertAllEqual(found[:, 2:4], phi[:, 2:4])
     self.assertTrue(np.all(found[:, :2] != phi[:, :2]))
 
+  def test_draws_end_when_nothing_that_moves_is_illegal(self):
+    space, calls = _TightSpace(), []
+
+    def feasible(phi):
+      calls.append(phi)
+      return tf.concat([tf.ones([8, 1], tf.bool), phi[:, 2:6:2] != 0.0], 1)
+
+    space.feasible = feasible
+    phi, seed = tf.zeros([8, 6]), randomness.root(1)
+    found = svgd.feasible_noise(space, phi, 0.5, 0.5, 100, seed)
+    # What has no noise stays where it is, and illegal, for ever.
+    self.assertTrue(np.any(found[:, 2:] == 0.0))
+    self.assertLen(calls, 1)
+
 
 class ProposeTest(parameterized.TestCase, tf.test.TestCase):
   def _propose(self, space, seeds, num_seeds, solved, **changes):

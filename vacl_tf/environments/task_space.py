@@ -55,7 +55,7 @@ class TaskSpace(abc.ABC):
 
 
 class BoxTaskSpace(TaskSpace):
-  """Points in the plane, each anywhere in a union of boxes of its own."""
+  """Points, each anywhere in a union of boxes of its own."""
 
   def __init__(
     self, low: np.ndarray, high: np.ndarray, num_agents: int
@@ -63,35 +63,38 @@ class BoxTaskSpace(TaskSpace):
     """Initialises the space.
 
     Args:
-      low: [num_entities, num_boxes, 2] lower corners, in metres. Boxes of an
-        entity overlap nowhere, or are the same one throughout.
-      high: [num_entities, num_boxes, 2] upper corners, in metres.
+      low: [num_entities, num_boxes, point_size] lower corners; in the plane,
+        where point_size is 2, in metres. Boxes of an entity overlap nowhere, or
+        are the same one throughout.
+      high: [num_entities, num_boxes, point_size] upper corners.
       num_agents: agents that act in a world.
     """
-    self.num_entities = len(low)
-    self.num_dims = 2 * self.num_entities
+    self.num_entities, _, self._point_size = np.shape(low)
+    self.num_dims = self._point_size * self.num_entities
     self.num_agents = num_agents
-    self.entity_of_dim = np.repeat(np.arange(self.num_entities), 2)
+    self.entity_of_dim = np.repeat(
+      np.arange(self.num_entities), self._point_size
+    )
     self._low = tf.constant(low, tf.float32)
     self._high = tf.constant(high, tf.float32)
 
   def feasible(self, phi: tf.Tensor) -> tf.Tensor:
-    points = self._points(phi)[..., None, :]  # [..., entities, boxes, 2]
+    points = self._points(phi)[..., None, :]  # [..., entities, 1, point_size]
     inside = (points >= self._low) & (points <= self._high)
     return tf.reduce_any(tf.reduce_all(inside, -1), -1)
 
   def clip(self, phi: tf.Tensor, seed: types.Seed) -> tf.Tensor:
     """Moves points to the rim of the box that is nearest along x.
 
-    Of equally near boxes, to the one that is nearest along y. The released code
-    does the same, except where x lies between two boxes: it does not move such
-    points (docs/reproduction.md, Hard-Spread).
+    Of equally near boxes, to the one that is nearest along y, the last axis of
+    a point. The released code does the same, except where x lies between two
+    boxes: it does not move such points (docs/reproduction.md, Hard-Spread).
     """
     points = self._points(phi)
-    point = points[..., None, :]  # [..., entities, 1, 2]
+    point = points[..., None, :]  # [..., entities, 1, point_size]
     distance = tf.nn.relu(tf.maximum(self._low - point, point - self._high))
     low, high = self._corners(
-      tf.argmin(distance[..., 0] + 1e-6 * distance[..., 1], -1)
+      tf.argmin(distance[..., 0] + 1e-6 * distance[..., -1], -1)
     )
     rim = randomness.uniform(seed, tf.shape(points), 0.0, _EDGE)
     points = tf.where(points < low, low + rim, points)
@@ -110,12 +113,13 @@ class BoxTaskSpace(TaskSpace):
     return tf.reshape(points, [num_tasks, self.num_dims])
 
   def _corners(self, box: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Returns low and high [..., num_entities, 2] of boxes [..., entities]."""
+    """Returns low and high [..., entities, point_size] of their boxes."""
     chosen = tf.one_hot(box, self._low.shape[1])[..., None]
     low, high = chosen * self._low, chosen * self._high
     return tf.reduce_sum(low, -2), tf.reduce_sum(high, -2)
 
   def _points(self, phi: tf.Tensor) -> tf.Tensor:
-    """Returns [..., num_entities, 2]."""
-    shape = tf.concat([tf.shape(phi)[:-1], [self.num_entities, 2]], 0)
+    """Returns [..., num_entities, point_size]."""
+    point = [self.num_entities, self._point_size]
+    shape = tf.concat([tf.shape(phi)[:-1], point], 0)
     return tf.reshape(phi, shape)

@@ -48,6 +48,20 @@ class BoxTaskSpaceTest(tf.test.TestCase, parameterized.TestCase):
     self.assertAllEqual(feasible, want)
     self.assertTrue(np.all(want.any(0) & ~want.all(0)))  # Both cases occur.
 
+  @parameterized.parameters(1, 3)
+  def test_points_of_other_sizes(self, size):
+    low, high = _LOW.reshape([6 // size, 1, size]), _HIGH.reshape([-1, 1, size])
+    space, plane = _Boxes(low, high, num_agents=2), _space()
+    phi, seed = _far_and_near(), randomness.root(1)
+    self.assertEqual((space.num_entities, space.num_dims), (6 // size, 6))
+    inside = (phi >= _LOW.reshape(-1)) & (phi <= _HIGH.reshape(-1))
+    want = inside.reshape([len(phi), 6 // size, size]).all(-1)
+    self.assertAllEqual(space.feasible(phi), want)
+    self.assertAllEqual(space.clip(phi, seed), plane.clip(phi, seed))
+    self.assertAllEqual(
+      space.sample_uniform(9, seed), plane.sample_uniform(9, seed)
+    )
+
   def test_feasible_is_per_entity_and_keeps_leading_axes(self):
     inside = ((_LOW + _HIGH) / 2).reshape(-1)
     for entity in range(3):

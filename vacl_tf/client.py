@@ -1,0 +1,320 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""A curriculum for somebody else's trainer, in a process of its own.
+
+Needs NumPy alone: TensorFlow is imported by the process that `Curriculum`
+starts. docs/guides/other_learners.md has a complete program.
+"""
+
+import json
+import os
+import pathlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+import vacl_tf
+from vacl_tf import client_checks
+from vacl_tf import client_process
+from vacl_tf import reading
+from vacl_tf.training import files
+
+_NUM_EASY = 1000  # Tasks that a function of the user's is asked for.
+_FORMAT = 1  # Of saved curricula.
+_STATE = 'state/'  # Begins the names of a saved curriculum's variables.
+_SAVED = {
+  'name': str,
+  'seed': int,
+  'num_tasks': int,
+  'entity_size': int,
+  'changes': dict,
+  'asks': bool,
+  'state': dict,
+}
+
+Easy = Callable[[int, np.random.Generator], np.ndarray]
+Feasible = client_checks.Feasible
+StoppedError = client_process.StoppedError
+
+
+class Curriculum:
+  """Says which tasks to play next, and is told how that went.
+
+  A round is `sample`, then `update` with a value for each of its tasks. Tasks
+  are rows of D numbers in a box. Lengths among the constants of curricula, such
+  as `step_size` and `noise`, are in units of a sixth of the box's sides,
+  whatever its numbers are.
+
+  To make one takes some seconds, in which its process starts. As a context
+  manager, with `close` and with the end of this process it ends.
+
+  Attributes:
+    feedback: names of what `update` takes besides values; () for most
+      curricula. docs/guides/own_curriculum.md lists them.
+    num_tasks: of a round at most.
+
+  Args:
+    name: of a registered curriculum, 'vacl' for example.
+    low: [D] smallest values of a task's numbers.
+    high: [D] largest values, above low.
+    easy: [m, D] tasks that begin (almost) solved, or a function that returns
+      m of them, given m and a random generator. Curricula that expand begin
+      with them.
+    feasible: a function that takes tasks [k, D] float32 and returns bool [k],
+      or bool [k, D / entity_size] that says it of each entity; None if all
+      tasks in the box are feasible. It is called in this process and must
+      give the same answer for the same task.
+    seed: of all that is random.
+    num_tasks: of a round at most.
+    entity_size: consecutive numbers that are perturbed together, 2 for
+      positions in a plane.
+    changes: of constants of the curriculum, like {'num_children': 200};
+      docs/configuration.md lists them.
+    imports: modules or .py files that register curricula of your own.
+    python: interpreter that has TensorFlow, if it is not this one.
+
+  Raises:
+    ValueError: an argument is not possible; the message says what is.
+    StoppedError: the process could not start.
+  """
+
+  def __init__(
+    self,
+    name: str,
+    low: Sequence[float] | np.ndarray,
+    high: Sequence[float] | np.ndarray,
+    *,
+    easy: Sequence[Sequence[float]] | np.ndarray | Easy | None = None,
+    feasible: Feasible | None = None,
+    seed: int = 0,
+    num_tasks: int = 120,
+    entity_size: int = 1,
+    changes: Mapping[str, Any] | None = None,
+    imports: Sequence[str] = (),
+    python: str | os.PathLike | None = None,
+  ) -> None:
+    low, high = client_checks.check_box(low, high)
+    header = {
+      'name': name,
+      'seed': client_checks.check_whole('seed', seed, 0),
+      'num_tasks': client_checks.check_whole('num_tasks', num_tasks, 1),
+      'entity_size': client_checks.check_divisor(entity_size, len(low)),
+      'changes': client_checks.check_changes(changes or {}),
+      'asks': feasible is not None,
+    }
+    arrays = {'low': low, 'high': high}
+    if callable(easy):
+      easy = easy(_NUM_EASY, np.random.default_rng(seed))
+    if easy is not None:
+      easy = client_checks.check_tasks('easy', easy, len(low))
+      client_checks.check_easy(easy, low, high, feasible, entity_size)
+      arrays['easy'] = easy
+    self._open(header, arrays, feasible, imports, python)
+
+  @classmethod
+  def load(
+    cls,
+    path: str | os.PathLike,
+    *,
+    feasible: Feasible | None = None,
+    imports: Sequence[str] = (),
+    python: str | os.PathLike | None = None,
+  ) -> 'Curriculum':
+    """Returns a curriculum that goes on where one was saved.
+
+    Args:
+      path: that `save` was given.
+      feasible: the same function as then; None if there was none.
+      imports: as then.
+      python: interpreter that has TensorFlow, if it is not this one.
+
+    Raises:
+      FileNotFoundError: there is nothing.
+      ValueError: it is no saved curriculum.
+      StoppedError: the process could not start.
+    """
+    header, arrays = _read(pathlib.Path(path))
+    if header['asks'] != (feasible is not None):
+      had, remedy = (
+        ('a', 'give the same one') if header['asks'] else ('no', 'leave it out')
+      )
+      raise ValueError(
+        f'{path} was saved with {had} function feasible; {remedy}'
+      )
+    loaded = cls.__new__(cls)
+    try:
+      loaded._open(header, arrays, feasible, imports, python)
+    except ValueError as error:
+      raise ValueError(f'{path} can not be loaded: {error}') from error
+    return loaded
+
+  def sample(self, num_tasks: int) -> np.ndarray:
+    """Returns tasks [num_tasks, D] float32 to play; begins a round.
+
+    A round that was not ended by `update` is dropped.
+
+    Raises:
+      ValueError: the number is not possible, or feasible failed.
+      StoppedError: the process has ended.
+    """
+    number = client_checks.check_whole('num_tasks', num_tasks, 1)
+    if number > self.num_tasks:
+      raise ValueError(
+        f'num_tasks={number} is above {self.num_tasks}; make the curriculum '
+        'with a larger num_tasks'
+      )
+    _, arrays = self._process.exchange({'do': 'sample', 'size': number})
+    self._played = arrays['tasks']
+    return self._played.copy()
+
+  def update(
+    self,
+    tasks: np.ndarray,
+    values: np.ndarray,
+    *,
+    evaluation: float | None = None,
+    **feedback: np.ndarray,
+  ) -> dict[str, float]:
+    """Tells how the tasks of a round went, and ends it.
+
+    Args:
+      tasks: [k, D] as `sample` returned them.
+      values: [k] in [0, 1]: the share that succeeded, or an estimate of it.
+      evaluation: latest success on the tasks that are to be solved in the end,
+        in [0, 1], for curricula that use it; None if it is unknown.
+      **feedback: [k] each, what the attribute `feedback` names.
+
+    Returns:
+      The curriculum's metrics.
+
+    Raises:
+      ValueError: they are not the tasks of the round, or a value is not
+        possible, or feasible failed. The round goes on.
+      StoppedError: the process has ended.
+    """
+    played = self._check_round(tasks)
+    arrays = {
+      'value': client_checks.check_shares('values', values, len(played))
+    }
+    if evaluation is not None:
+      client_checks.check_shares('evaluation', [evaluation], 1)
+    arrays |= client_checks.check_feedback(
+      feedback, self.feedback, played.shape
+    )
+    request = {
+      'do': 'update',
+      'evaluation': None if evaluation is None else float(evaluation),
+    }
+    reply, _ = self._process.exchange(request, arrays)
+    self._played = None
+    return reply['metrics']
+
+  def save(self, path: str | os.PathLike) -> None:
+    """Writes all that `load` needs to a file; also in the middle of a round.
+
+    Raises:
+      ValueError: it can't be written; a file that was there is as before.
+      StoppedError: the process has ended.
+    """
+    path = pathlib.Path(path)
+    reply, state = self._process.exchange({'do': 'state'})
+    header = {**self._header, 'state': reply['state'], 'format': _FORMAT}
+    text = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    arrays = {'header': text, **self._arrays}
+    arrays |= {_STATE + name: x for name, x in state.items()}
+    try:
+      with files.writing(path), files.replaced(path) as whole:
+        with whole.open('wb') as file:
+          np.savez(file, **arrays)
+    except files.WriteError as error:
+      raise ValueError(f'{error}; give another path') from error
+
+  def close(self) -> None:
+    """Ends the process."""
+    self._process.close()
+
+  def __enter__(self) -> 'Curriculum':
+    return self
+
+  def __exit__(self, *error: object) -> None:
+    self.close()
+
+  def _check_round(self, tasks: np.ndarray) -> np.ndarray:
+    """Returns the tasks of the round, if these are."""
+    if self._played is None:
+      raise ValueError('there are no tasks to update; call sample first')
+    num, num_dims = self._played.shape
+    tasks = client_checks.check_tasks('tasks', tasks, num_dims)
+    if not np.array_equal(tasks, self._played):
+      raise ValueError(
+        f'tasks: not the {num} tasks of the last sample; give them as they '
+        'came, in that order'
+      )
+    return tasks
+
+  def _open(
+    self,
+    header: dict[str, Any],
+    arrays: dict[str, np.ndarray],
+    feasible: Feasible | None,
+    imports: Sequence[str],
+    python: str | os.PathLike | None,
+  ) -> None:
+    """Starts the process and makes the curriculum, or what was saved of it."""
+    self.num_tasks: int = header['num_tasks']
+    size = header['entity_size']
+    self._header = {k: x for k, x in header.items() if k != 'state'}
+    self._arrays = {k: x for k, x in arrays.items() if not k.startswith(_STATE)}
+    self._process = client_process.Process(
+      python,
+      lambda tasks: client_checks.legal_entities(
+        feasible, tasks, tasks.shape[1] // size
+      ),
+    )
+    request = {
+      **header,
+      'do': 'make',
+      'version': vacl_tf.__version__,
+      'imports': list(imports),
+      'folder': os.getcwd(),
+    }
+    try:
+      reply, found = self._process.exchange(request, arrays)
+    except BaseException:
+      self._process.close()
+      raise
+    self.feedback = tuple(reply['feedback'])
+    # The tasks that wait for their values.
+    self._played: np.ndarray | None = found.get('tasks')
+
+
+def _read(path: pathlib.Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+  """Returns what was saved, raising as `Curriculum.load` does."""
+  try:
+    arrays = reading.read_arrays(path)
+    header = json.loads(arrays.pop('header').tobytes())
+    fine = all(isinstance(header[name], kind) for name, kind in _SAVED.items())
+    fine &= header['format'] == _FORMAT
+    fine &= {'low', 'high'} <= set(arrays)
+  except FileNotFoundError as error:
+    raise FileNotFoundError(
+      f'{path} does not exist; give a path that save was given'
+    ) from error
+  except (
+    reading.UnreadableError,
+    KeyError,
+    RecursionError,
+    TypeError,
+    ValueError,
+  ) as error:
+    said = str(error) if isinstance(error, reading.UnreadableError) else path
+    raise ValueError(
+      f'{said}: not a saved curriculum; give a path that save was given'
+    ) from error
+  if not fine:
+    raise ValueError(
+      f'{path}: not a saved curriculum of this version; give a path that save '
+      'was given'
+    )
+  return header, arrays

@@ -1,0 +1,191 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""A registered curriculum for tasks that somebody else's trainer plays."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from vacl_tf import catalog
+from vacl_tf import config
+from vacl_tf import randomness
+from vacl_tf import types
+from vacl_tf.curriculum import base
+from vacl_tf.launch import curriculum_space
+
+Arrays = dict[str, np.ndarray]
+
+
+class Service:
+  """Samples tasks and learns from values, in rounds.
+
+  A round that can't be finished leaves the state as it was.
+
+  Attributes:
+    feedback: what `update` takes besides values.
+  """
+
+  def __init__(
+    self, cfg: config.Config, space: curriculum_space.TrainerSpace
+  ) -> None:
+    """Makes the curriculum.
+
+    Raises:
+      ValueError: it needs more than tasks and how they went.
+    """
+    self._space = space
+    self._num_tasks = cfg.training.num_tasks
+    self._root = randomness.root(cfg.seed)
+    self._curriculum = self._told(lambda: _make(cfg, space, self._root))
+    self.feedback = self._curriculum.feedback
+    self._variables = self._curriculum.variables
+    self._round = 0
+    self._size = 0  # Tasks that wait for their values; 0 if none do.
+    self._batches: tuple[types.TaskBatch, ...] = ()
+    self._before = self._state()  # Of the latest `sample`.
+    self._sample = self._compiled(self._sample_step)
+    self._update = self._compiled(self._update_step)
+
+  def sample(self, size: int) -> np.ndarray:
+    """Begins a round; returns its tasks [size, D]."""
+    before = self._state()
+    step = tf.constant(self._round)
+    batches = self._whole(lambda: self._sample(step, tf.constant(size)), before)
+    self._batches = base.as_tensors(batches)
+    self._before, self._size, self._round = before, size, self._round + 1
+    phi = np.asarray(batches[0].phi)[:size]
+    return self._space.to_trainer(phi)
+
+  def update(self, feedback: Arrays, evaluation: float) -> dict[str, float]:
+    """Ends a round; returns the curriculum's metrics.
+
+    Args:
+      feedback: [size] or [size, D] by name, `value` among them.
+      evaluation: coverage of the target distribution, NaN if it is unknown.
+    """
+    if 'final_task' in feedback:
+      final = self._space.from_trainer(feedback['final_task'])
+      feedback = {**feedback, 'final_task': final}
+    told = types.TaskFeedback(
+      **{name: self._padded(rows) for name, rows in feedback.items()}
+    )
+    step, latest = tf.constant(self._round), tf.constant([evaluation])
+    metrics = self._whole(
+      lambda: self._update(self._batches, (told,), latest, step),
+      self._state(),
+    )
+    self._size = 0
+    return {name: float(x) for name, x in metrics.items()}
+
+  def state(self) -> tuple[dict[str, int], Arrays]:
+    """Returns counters and variables from which `restore` goes on."""
+    if self._size:
+      # The batch follows from the state before it was sampled.
+      return {'round': self._round - 1, 'size': self._size}, self._before
+    return {'round': self._round, 'size': 0}, self._state()
+
+  def restore(
+    self, counters: Mapping[str, int], arrays: Arrays
+  ) -> np.ndarray | None:
+    """Goes on from a state; returns the tasks that wait for values.
+
+    Raises:
+      ValueError: it is not the state of such a curriculum.
+    """
+    mine = self._state()
+    if {k: (x.shape, x.dtype) for k, x in arrays.items()} != {
+      k: (x.shape, x.dtype) for k, x in mine.items()
+    }:
+      raise ValueError('it holds other variables than this curriculum has')
+    self._assign(arrays)
+    self._round, size = counters['round'], counters['size']
+    return self.sample(size) if size else None
+
+  def _sample_step(
+    self, step: tf.Tensor, size: tf.Tensor
+  ) -> tuple[types.TaskBatch, ...]:
+    seed = randomness.fold(self._root, randomness.Stream.SAMPLE, step)
+    return self._curriculum.sample(self._num_tasks, seed, size)
+
+  def _update_step(
+    self,
+    batches: tuple[types.TaskBatch, ...],
+    feedback: tuple[types.TaskFeedback, ...],
+    evaluation: tf.Tensor,
+    step: tf.Tensor,
+  ) -> types.Metrics:
+    seed = randomness.fold(self._root, randomness.Stream.UPDATE, step)
+    return self._curriculum.update(batches, feedback, evaluation, seed)
+
+  def _compiled(self, function: Callable) -> Callable:
+    """Returns the function as a program, if the curriculum is graph code."""
+    if not self._curriculum.is_compiled:
+      return function
+    # What asks the trainer is no part of an XLA program.
+    return tf.function(
+      function, jit_compile=self._space.is_graph, autograph=False
+    )
+
+  def _padded(self, rows: np.ndarray) -> tf.Tensor:
+    missing = self._num_tasks - len(rows)
+    widths = [(0, missing)] + [(0, 0)] * (rows.ndim - 1)
+    return tf.constant(np.pad(rows, widths), tf.float32)
+
+  def _state(self) -> Arrays:
+    return {f'{i:03d}': x.numpy() for i, x in enumerate(self._variables)}
+
+  def _assign(self, arrays: Arrays) -> None:
+    for variable, value in zip(self._variables, arrays.values(), strict=True):
+      variable.assign(value)
+
+  def _whole(self, call: Callable[[], Any], before: Arrays) -> Any:
+    """Returns what a call does; if it fails the state is as before."""
+    try:
+      return self._told(call)
+    except Exception:
+      self._assign(before)
+      raise
+
+  def _told(self, call: Callable[[], Any]) -> Any:
+    """Calls, and raises what went wrong in the trainer as it was."""
+    self._space.failure = None
+    try:
+      return call()
+    except Exception as error:
+      if self._space.failure is not None:
+        raise self._space.failure from error
+      raise
+
+
+def _make(
+  cfg: config.Config, space: curriculum_space.TrainerSpace, root: types.Seed
+) -> base.Curriculum:
+  """Returns the curriculum.
+
+  Raises:
+    ValueError: it needs a world of ours, or a policy that probes tasks.
+  """
+  name = cfg.curriculum.name
+  num_tasks = cfg.training.num_tasks
+  setting = base.Setting(
+    cfg=cfg,
+    space=space,
+    num_tasks=num_tasks,
+    most_tasks=num_tasks,
+    seed=randomness.fold(root, randomness.Stream.CURRICULUM),
+  )
+  try:
+    made = catalog.CURRICULA.get(name).make(setting)
+  except AttributeError as error:
+    raise ValueError(
+      f'curriculum={name!r} needs one of the worlds of vacl_tf ({error}); '
+      'choose one that looks at tasks and values alone'
+    ) from error
+  if made.can_probe:
+    raise ValueError(
+      f'curriculum={name!r} probes tasks that are not trained on, which a '
+      'trainer of your own can not be asked for; choose another one'
+    )
+  return made

@@ -1,0 +1,144 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The task space of somebody else's trainer, which is asked what is feasible.
+
+Curricula see a box whose sides are all equally long, whatever the units of the
+trainer are: their constants are lengths that were tuned on such a map.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import tensorflow as tf
+
+from vacl_tf import randomness
+from vacl_tf import types
+from vacl_tf.curriculum import base
+from vacl_tf.environments import task_space
+
+HALF_SIDE = 3.0  # As in Simple-Spread: what the default constants fit.
+_MAX_ROUNDS = 1000  # Of rejection sampling.
+
+# Given tasks [k, D] in the trainer's units, returns bool [k, num_entities].
+Oracle = Callable[[np.ndarray], np.ndarray]
+
+
+class TrainerSpace(task_space.BoxTaskSpace):
+  """Tasks anywhere in a box, feasible where the trainer says so.
+
+  Attributes:
+    failure: what the oracle, or a draw that depends on it, raised last.
+      TensorFlow tells of it only in words of its own.
+  """
+
+  def __init__(
+    self,
+    low: np.ndarray,
+    high: np.ndarray,
+    entity_size: int,
+    easy: np.ndarray | None,
+    oracle: Oracle | None,
+  ) -> None:
+    """Initialises the space.
+
+    Args:
+      low: [D] in the trainer's units.
+      high: [D] above low.
+      entity_size: numbers that belong to one entity, a divisor of D.
+      easy: [m, D] easy tasks, in the trainer's units; None if there are none.
+      oracle: says which entities are legal; None if all in the box are. It is
+        called from other threads, one call at a time.
+    """
+    half = np.full([len(low) // entity_size, 1, entity_size], HALF_SIDE)
+    super().__init__(-half, half, num_agents=1)
+    self._bounds = low, high
+    # As single numbers that are not outside: rounding may lead there.
+    rim = low.astype(np.float32), high.astype(np.float32)
+    self._rim = (
+      np.where(rim[0] < low, np.nextafter(rim[0], rim[1]), rim[0]),
+      np.where(rim[1] > high, np.nextafter(rim[1], rim[0]), rim[1]),
+    )
+    self._easy = easy
+    self._oracle = oracle
+    self._asked = np.zeros([0, len(low)], np.float32)  # Tasks of the last call.
+    self._told = np.zeros([0, self.num_entities], bool)  # What came of them.
+    self.failure: Exception | None = None
+
+  @property
+  def is_graph(self) -> bool:
+    """Whether XLA can compile its methods."""
+    return self._oracle is None
+
+  def to_trainer(self, phi: np.ndarray) -> np.ndarray:
+    """Returns tasks [k, D] in the trainer's units."""
+    low, high = self._bounds
+    share = (phi.astype(np.float64) + HALF_SIDE) / (2 * HALF_SIDE)
+    return np.clip((low + share * (high - low)).astype(np.float32), *self._rim)
+
+  def from_trainer(self, tasks: np.ndarray) -> np.ndarray:
+    """Returns phi [k, D] of tasks in the trainer's units."""
+    low, high = self._bounds
+    share = (tasks.astype(np.float64) - low) / (high - low)
+    return ((2.0 * share - 1.0) * HALF_SIDE).astype(np.float32)
+
+  def feasible(self, phi: tf.Tensor) -> tf.Tensor:
+    inside = super().feasible(phi)
+    if self._oracle is None:
+      return inside
+    legal = tf.numpy_function(self._ask, [phi, inside], tf.bool, stateful=False)
+    return tf.reshape(legal, tf.shape(inside))
+
+  def sample_easy(self, num_tasks: int, seed: types.Seed) -> tf.Tensor:
+    """Returns a random choice of the easy tasks; too few of them repeat."""
+    if self._easy is None:
+      raise ValueError('easy=None: this curriculum begins with easy tasks')
+    phi = tf.constant(self.from_trainer(self._easy))
+    order = tf.argsort(randomness.uniform(seed, [len(self._easy)]))
+    return tf.gather(phi, tf.gather(order, tf.range(num_tasks) % len(order)))
+
+  def sample_uniform(self, num_tasks: int, seed: types.Seed) -> tf.Tensor:
+    if self._oracle is None:
+      return super().sample_uniform(num_tasks, seed)
+    phi = tf.numpy_function(
+      lambda seed: self._draw(num_tasks, seed), [seed], tf.float32
+    )
+    return tf.ensure_shape(phi, [num_tasks, self.num_dims])
+
+  def _draw(self, num_tasks: int, seed: np.ndarray) -> np.ndarray:
+    """Returns tasks [num_tasks, D], drawn until they are feasible."""
+    rng = base.generator(seed)
+    found = np.zeros([num_tasks, self.num_dims], np.float32)
+    is_missing = np.full([num_tasks], True)
+    for _ in range(_MAX_ROUNDS):
+      shape = [np.count_nonzero(is_missing), self.num_dims]
+      found[is_missing] = rng.uniform(-HALF_SIDE, HALF_SIDE, shape)
+      inside = np.full([num_tasks, self.num_entities], True)
+      is_missing = ~self._ask(found, inside).all(-1)
+      if not is_missing.any():
+        return found
+    self.failure = ValueError(
+      f'feasible: of {_MAX_ROUNDS} tasks of the box none is; give a box that '
+      'is closer to what is feasible'
+    )
+    raise self.failure
+
+  def _ask(self, phi: np.ndarray, inside: np.ndarray) -> np.ndarray:
+    """Returns bool [..., num_entities] of tasks phi [..., D].
+
+    Where noise is redrawn most rows are as before; only others are asked for.
+    """
+    rows = phi.reshape([-1, self.num_dims])
+    legal = inside.reshape([-1, self.num_entities]).copy()
+    is_new = np.full([len(rows)], True)
+    if rows.shape == self._asked.shape:
+      is_new = (rows != self._asked).any(-1)
+      legal[~is_new] = self._told[~is_new]
+    is_new &= inside.reshape(legal.shape).any(-1)
+    if is_new.any():
+      try:
+        legal[is_new] &= self._oracle(self.to_trainer(rows[is_new]))
+      except Exception as error:
+        self.failure = error
+        raise
+    self._asked, self._told = rows.copy(), legal
+    return legal.reshape(inside.shape)
