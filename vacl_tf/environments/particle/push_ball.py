@@ -6,6 +6,7 @@ Paper, section on the multi-agent particle-world environment;
 docs/reproduction.md has the details.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -196,6 +197,21 @@ class PushBall(base.Environment):
   def progress(self, state: PushBallState) -> tf.Tensor:
     """Coverage: the share of landmarks with a ball on them."""
     return self._num_covered(state) / self.num_agents
+
+  def observation_bounds(self) -> tuple[Mapping[str, base.Bounds], ...]:
+    """Returns bounds that hold even if all push one body all the time."""
+    force = physics.largest_force(self._radius.max(), 2 * self.num_agents)
+    speed, way = physics.largest_motion(force, self.horizon)
+    position = HALF_WIDTH + way
+    towards = HALF_WIDTH + position
+    return (
+      {
+        'own': scenario.bounds(speed, speed, position, position),
+        'agents': scenario.bounds(2 * position, 2 * position),
+        'balls': scenario.bounds(2 * position, 2 * position),
+        'landmarks': scenario.bounds(towards, towards, flag=True),
+      },
+    )
 
   def draw(self, state: PushBallState) -> list[shapes.Scene]:
     covered = np.asarray(self._is_covered(state)).T

@@ -9,6 +9,7 @@ collides.
 """
 
 import functools
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -151,6 +152,15 @@ class SpeakerListener(base.Environment):
   def progress(self, state: SpeakerListenerState) -> tf.Tensor:
     """1 while the listener is at the goal, else 0."""
     return tf.cast(_is_reached(state), tf.float32)
+
+  def observation_bounds(self) -> tuple[Mapping[str, base.Bounds], ...]:
+    speed, way = physics.largest_motion(physics.ACTION_FORCE, self.horizon)
+    towards = 2 * _HALF_WIDTH + way
+    largest = [speed] * 2 + [towards] * 2 * NUM_LANDMARKS
+    low, high = scenario.bounds(*largest, *[1.0] * NUM_SYMBOLS)
+    low[-NUM_SYMBOLS:] = 0.0  # The message is one-hot.
+    colour = np.zeros([3], np.float32), np.ones([3], np.float32)
+    return {'own': colour}, {'own': (low, high)}
 
   def draw(self, state: SpeakerListenerState) -> list[shapes.Scene]:
     reached = np.asarray(_is_reached(state))

@@ -9,6 +9,7 @@ small rooms with walls between, which agents do not observe.
 
 import functools
 import math
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -251,6 +252,21 @@ class Spread(base.Environment):
   def progress(self, state: SpreadState) -> tf.Tensor:
     """Coverage: the share of landmarks with an agent on them."""
     return scenario.count(self._is_covered(state)) / self.num_agents
+
+  def observation_bounds(self) -> tuple[Mapping[str, base.Bounds], ...]:
+    """Returns bounds that hold even if all push one agent all the time."""
+    room = self._room
+    force = physics.largest_force(AGENT_RADIUS, self.num_agents, room.walls)
+    speed, way = physics.largest_motion(force, self.horizon)
+    position = way + np.abs(room.agents).max()
+    towards = position + np.abs(room.landmarks).max()
+    return (
+      {
+        'own': scenario.bounds(speed, speed, position, position),
+        'agents': scenario.bounds(2 * position, 2 * position),
+        'landmarks': scenario.bounds(towards, towards, flag=True),
+      },
+    )
 
   def draw(self, state: SpreadState) -> list[shapes.Scene]:
     covered = np.asarray(self._is_covered(state)).T
