@@ -204,14 +204,13 @@ class PushBall(base.Environment):
     speed, way = physics.largest_motion(force, self.horizon)
     position = HALF_WIDTH + way
     towards = HALF_WIDTH + position
-    return (
-      {
-        'own': scenario.bounds(speed, speed, position, position),
-        'agents': scenario.bounds(2 * position, 2 * position),
-        'balls': scenario.bounds(2 * position, 2 * position),
-        'landmarks': scenario.bounds(towards, towards, flag=True),
-      },
-    )
+    bounds = {
+      'own': scenario.bounds(speed, speed, position, position),
+      'agents': scenario.bounds(2 * position, 2 * position),
+      'balls': scenario.bounds(2 * position, 2 * position),
+      'landmarks': scenario.bounds(towards, towards, flag=True),
+    }
+    return (bounds,) * len(self.roles)
 
   def draw(self, state: PushBallState) -> list[shapes.Scene]:
     covered = np.asarray(self._is_covered(state)).T

@@ -260,13 +260,12 @@ class Spread(base.Environment):
     speed, way = physics.largest_motion(force, self.horizon)
     position = way + np.abs(room.agents).max()
     towards = position + np.abs(room.landmarks).max()
-    return (
-      {
-        'own': scenario.bounds(speed, speed, position, position),
-        'agents': scenario.bounds(2 * position, 2 * position),
-        'landmarks': scenario.bounds(towards, towards, flag=True),
-      },
-    )
+    bounds = {
+      'own': scenario.bounds(speed, speed, position, position),
+      'agents': scenario.bounds(2 * position, 2 * position),
+      'landmarks': scenario.bounds(towards, towards, flag=True),
+    }
+    return (bounds,) * len(self.roles)
 
   def draw(self, state: SpreadState) -> list[shapes.Scene]:
     covered = np.asarray(self._is_covered(state)).T
