@@ -71,6 +71,10 @@ class Episodes:
     self.is_playing = False
     self._is_closed = False
     self._sample_tasks = sample_tasks or env.task_space.sample_target
+    # A user's sampler may be any Python, and even have a state.
+    self._draw = self._drawn
+    if sample_tasks is None:
+      self._draw = tf.function(self._drawn, autograph=False)
     self._seed = randomness.root(seed)
     self._num_episodes = 0
     self._num_steps = 0
@@ -99,9 +103,8 @@ class Episodes:
     self._check_open()
     root = self._seed if seed is None else randomness.root(seed)
     index = self._num_episodes if seed is None else 0
-    task_seed, place_seed = randomness.split(randomness.fold(root, index), 2)
+    drawn, place_seed = self._draw(root, tf.constant(index))
     if phi is None:
-      drawn = self._sample_tasks(self.num_worlds, task_seed)
       phi = legal_tasks(self.env, drawn, self.num_worlds, 'phi')
     self._place(phi, place_seed)
     self.phi = phi
@@ -152,6 +155,13 @@ class Episodes:
     if not self._is_closed:
       self._is_closed, self.is_playing = True, False
       self.simulator.close()
+
+  def _drawn(
+    self, root: types.Seed, index: tf.Tensor
+  ) -> tuple[tf.Tensor, types.Seed]:
+    """Returns tasks [B, D] for an episode, and the seed to place them with."""
+    task_seed, place_seed = randomness.split(randomness.fold(root, index), 2)
+    return self._sample_tasks(self.num_worlds, task_seed), place_seed
 
   def _check_open(self) -> None:
     if self._is_closed:
