@@ -7,6 +7,7 @@ what goes in and comes out. Seeds, tasks, the horizon and checks are here.
 """
 
 import numbers
+import textwrap
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ from vacl_tf.environments import base
 
 SampleTasks = Callable[[int, types.Seed], tf.Tensor]
 _MOST_SHOWN = 20  # Numbers of an array in a message.
+_MOST_LETTERS = 60  # Of something else.
 
 
 class Step(NamedTuple):
@@ -94,10 +96,10 @@ class Episodes:
 
     Args:
       seed: starts the sequence of episodes anew; None to continue it.
-      phi: [D] or [B, D] legal tasks; None to draw some.
+      phi: [B, D] legal tasks, of `legal_tasks`; None to draw some.
 
     Raises:
-      ValueError: the seed is none, or a task is not legal; the episode in
+      ValueError: the seed is none, or a drawn task is not legal; the episode in
         progress goes on.
     """
     self._check_open()
@@ -105,6 +107,7 @@ class Episodes:
     index = self._num_episodes if seed is None else 0
     drawn, place_seed = self._draw(root, tf.constant(index))
     if phi is None:
+      drawn = drawn if self.num_worlds > 1 else drawn[0]
       phi = legal_tasks(self.env, drawn, self.num_worlds, 'phi')
     self._place(phi, place_seed)
     self.phi = phi
@@ -220,7 +223,7 @@ def legal_tasks(
 
   Args:
     env: the world.
-    phi: [D] for all worlds, or [B, D].
+    phi: [D] for all worlds, or [B, D] if they are several.
     num_worlds: how many (B).
     name: of phi in messages.
 
@@ -232,11 +235,14 @@ def legal_tasks(
     array = np.array(phi, np.float32)
   except (TypeError, ValueError):
     raise ValueError(
-      f'{name}={phi!r} is not an array of numbers; allowed: shape '
+      f'{name}={_short(phi)} is not an array of numbers; allowed: shape '
       f'[{space.num_dims}]'
     ) from None
-  if array.shape not in ((space.num_dims,), (num_worlds, space.num_dims)):
-    several = f' or [{num_worlds}, {space.num_dims}]' if num_worlds > 1 else ''
+  shapes, several = [(space.num_dims,)], ''
+  if num_worlds > 1:
+    shapes.append((num_worlds, space.num_dims))
+    several = f' or {list(shapes[1])}'
+  if array.shape not in shapes:
     raise ValueError(
       f'{name} has shape {list(array.shape)}; allowed: [{space.num_dims}]'
       f'{several}, {space.num_entities} entities of {env.name} one after '
@@ -289,7 +295,7 @@ def checked_action(
     allowed = f'{spec.shape[0]} {what}{"s" if spec.shape[0] > 1 else ""}'
   else:
     allowed = f'{what}s of shape {list(spec.shape)}' if spec.shape else what
-  shown = array.tolist() if array.dtype != object else repr(action)
+  shown = array.tolist() if array.dtype != object else _short(action)
   if array.size > _MOST_SHOWN:
     shown = '...'
   raise ValueError(
@@ -323,3 +329,8 @@ def checked_num_agents(num_agents: Any) -> int:
       f"options['num_agents']={num_agents!r}; allowed: a whole number"
     )
   return int(num_agents)
+
+
+def _short(value: Any) -> str:
+  """Returns one short line that shows a value."""
+  return textwrap.shorten(repr(value), _MOST_LETTERS, placeholder=' ...')

@@ -132,6 +132,13 @@ class ChecksTest(parameterized.TestCase):
     with self.assertRaisesRegex(ValueError, r'inf\]; allowed: finite'):
       episodes.legal_tasks(fakes.LineWorld(), phi, 3, 'tasks')
 
+  @parameterized.parameters('x', [np.array([['a'] * 30] * 9)], object())
+  def test_what_is_no_task_is_shown_in_one_line(self, phi):
+    with self.assertRaisesRegex(ValueError, 'phi=.* not an array') as error:
+      episodes.legal_tasks(fakes.LineWorld(), phi, 3, 'phi')
+    self.assertLess(len(str(error.exception)), 150)
+    self.assertNotIn('\n', str(error.exception))
+
   def test_given_tasks_are_copied(self):
     phi = np.zeros([4], np.float32)
     found = episodes.legal_tasks(fakes.LineWorld(), phi, 1, 'phi')
