@@ -27,16 +27,24 @@ register_curriculum = catalog.register_curriculum
 register_task = catalog.register_task
 
 
-# Imported with TensorFlow when it is first asked for. Under Bazel a program
-# that uses it depends on //vacl_tf/launch:library.
-_LIBRARY = ('evaluate', 'load_policy', 'make_config', 'train')
+# By name, the module that has it, which is imported with TensorFlow when it is
+# first asked for. Under Bazel a program that uses it depends on that module.
+_LATE = {
+  'evaluate': '.launch.library',
+  'gym_env': '.environments.gymnasium_view',
+  'load_policy': '.launch.library',
+  'make_config': '.launch.library',
+  'parallel_env': '.environments.pettingzoo_view',
+  'train': '.launch.library',
+  'vector_env': '.environments.gymnasium_view',
+}
 
 
 def __getattr__(name: str) -> Any:
-  if name in _LIBRARY:
-    return getattr(importlib.import_module('.launch.library', __name__), name)
+  if name in _LATE:
+    return getattr(importlib.import_module(_LATE[name], __name__), name)
   raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
 
 
 def __dir__() -> list[str]:
-  return sorted([*globals(), *_LIBRARY])
+  return sorted([*globals(), *_LATE])

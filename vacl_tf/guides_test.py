@@ -12,6 +12,8 @@ from absl.testing import absltest
 import vacl_tf
 from vacl_tf import environments
 from vacl_tf.environments import checked_simulator
+from vacl_tf.environments import gymnasium_view
+from vacl_tf.environments import pettingzoo_view
 from vacl_tf.testing import products
 
 _GUIDES = pathlib.Path(__file__).parent.parent / 'docs' / 'guides'
@@ -21,10 +23,18 @@ _MOST_LINES = 100
 
 @absltest.skipUnless(_GUIDES.is_dir(), 'docs/ is not here')
 class GuidesTest(tf.test.TestCase):
+  def _programs(self, name):
+    """Returns the programs of a guide."""
+    self.assertTrue(vacl_tf.__version__)  # Not the empty package of Bazel.
+    return _PROGRAM.findall((_GUIDES / f'{name}.md').read_text())
+
   def _run(self, name):
     """Returns the one program of a guide, as a module that was imported."""
-    self.assertTrue(vacl_tf.__version__)  # Not the empty package of Bazel.
-    [program] = _PROGRAM.findall((_GUIDES / f'{name}.md').read_text())
+    [program] = self._programs(name)
+    return self._play(program, name)
+
+  def _play(self, program, name):
+    """Runs a program as a module of its own."""
     self.assertLess(program.count('\n'), _MOST_LINES)
     path = pathlib.Path(self.create_tempdir().full_path) / f'{name}.py'
     path.write_text(program)
@@ -53,6 +63,26 @@ class GuidesTest(tf.test.TestCase):
     program = self._run('other_learners')
     self.assertGreater(program.train('vacl'), 0.9)
     self.assertLess(program.train('uniform', num_rounds=5), 0.1)
+
+  def test_gymnasium_and_pettingzoo(self):
+    self.assertIs(vacl_tf.parallel_env, pettingzoo_view.parallel_env)
+    self.assertIs(vacl_tf.vector_env, gymnasium_view.vector_env)
+    self.assertIs(vacl_tf.gym_env, gymnasium_view.gym_env)
+    programs = self._programs('gymnasium_pettingzoo')
+    played = [
+      self._play(program, f'view_{index}')
+      for index, program in enumerate(programs)
+    ]
+    first, told, single, vector, dm, _ = played
+    self.assertLen(first.infos, 4)
+    self.assertEmpty(first.env.agents)
+    own_lines = [x for x in programs[0].splitlines() if x]
+    self.assertLessEqual(len(own_lines), 10)
+    self.assertAllEqual(told.env.possible_agents, told.aec.possible_agents)
+    self.assertLen(told.env.possible_agents, 3)
+    self.assertTrue(single.terminated)
+    self.assertEqual(vector.observations.shape, (256, 22))
+    self.assertAllClose(dm.timestep.observation['own'][0, 2], -2.0)
 
 
 if __name__ == '__main__':

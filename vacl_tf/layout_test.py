@@ -125,7 +125,13 @@ _MAY_ONLY_IMPORT = {
   'wire': ('numpy',),
 }
 
-_MAY_COMPILE = ('training', 'launch', 'environments.graph_simulator', 'tracing')
+_MAY_COMPILE = (
+  'environments.episodes',
+  'environments.graph_simulator',
+  'launch',
+  'tracing',
+  'training',
+)
 # Studies are lists of runs of tasks.
 _MAY_NAME_TASKS = (
   'environments.hide_and_seek',

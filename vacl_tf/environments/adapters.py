@@ -2,19 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """One world of any task as a multi-agent `dm_env.Environment`."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import dm_env
 import numpy as np
-import tensorflow as tf
 from dm_env import specs
 
-from vacl_tf import randomness
-from vacl_tf import types
 from vacl_tf.environments import base
+from vacl_tf.environments import episodes
 
-SampleTasks = Callable[[int, types.Seed], tf.Tensor]
+SampleTasks = episodes.SampleTasks
 
 
 class DmEnv(dm_env.Environment):
@@ -60,47 +58,57 @@ class DmEnv(dm_env.Environment):
         'phi to draw tasks, or sample_tasks to repeat one.'
       )
     self._env = env
-    self._phi = None if phi is None else _as_legal_task(env, phi)
-    self._sample_tasks = sample_tasks or env.task_space.sample_target
-    self._seed = randomness.root(seed)
-    self._num_episodes = 0
-    self._num_steps = 0
-    self._is_playing = False  # Until the first reset, and after a last step.
-    self._simulator = env.make_simulator(1)
-    task_seed, place_seed = randomness.split(self._seed, 2)
-    self._place(env.task_space.sample_easy(1, task_seed)[0], place_seed)
-    bounds = [
-      (name, bound)
+    self._phi = phi
+    if phi is not None:
+      self._phi = episodes.legal_tasks(env, phi, 1, 'phi')
+    self._episodes = episodes.Episodes(env, 1, seed, sample_tasks)
+    self._action_specs = [
+      episodes.action_spec(role, role.num_agents) for role in env.roles
+    ]
+    bounds = {
+      prefix + kind: bound
       for prefix, by_kind in zip(
         self._prefixes(), env.observation_bounds(), strict=True
       )
-      for name, bound in ((prefix + kind, x) for kind, x in by_kind.items())
-    ]
+      for kind, bound in by_kind.items()
+    }
     self._observation_spec = {
-      name: _spec(name, array, dict(bounds).get(name))
+      name: _spec(name, array, bounds.get(name))
       for name, array in self._observation().items()
     }
 
   @property
   def simulator(self) -> base.Simulator:
     """The batch of one world that this shows."""
-    return self._simulator
+    return self._episodes.simulator
 
   @property
   def state(self) -> Any:
     """What `World.pictures` needs of the present; None before an episode."""
-    return self._simulator.state if self._num_episodes else None
+    return self._episodes.state
 
-  def reset(self) -> dm_env.TimeStep:
-    seed = randomness.fold(self._seed, self._num_episodes)
-    task_seed, place_seed = randomness.split(seed, 2)
-    self._num_episodes += 1
-    phi = self._phi
+  def reset(
+    self,
+    *,
+    seed: int | None = None,
+    options: Mapping[str, Any] | None = None,
+  ) -> dm_env.TimeStep:
+    """Begins an episode.
+
+    Args:
+      seed: starts the sequence of episodes anew; None to continue it.
+      options: {'task': phi} for a task of this episode alone.
+
+    Raises:
+      ValueError: the seed is none, the task is not legal, or there are other
+        options; the episode in progress goes on.
+    """
+    phi = episodes.strict_options(options, self._env).task
     if phi is None:
-      phi = _as_legal_task(self._env, self._sample_tasks(1, task_seed)[0])
-    self._place(phi, place_seed)
-    self._num_steps = 0
-    self._is_playing = True
+      phi = self._phi
+    else:
+      phi = episodes.legal_tasks(self._env, phi, 1, "options['task']")
+    self._episodes.reset(seed, phi)
     return dm_env.restart(self._observation())
 
   def step(self, action: Any) -> dm_env.TimeStep:
@@ -116,25 +124,22 @@ class DmEnv(dm_env.Environment):
     Raises:
       ValueError: the action is not of that kind.
     """
-    if not self._is_playing:
+    if not self._episodes.is_playing:
       return self.reset()
-    outcome = self._simulator.step(self._as_actions(action))
-    self._num_steps += 1
+    step = self._episodes.step(self._as_actions(action))
     observation = self._observation()
-    reward = self._by_role([reward[0] for reward in outcome.reward])
-    if outcome.discount[0] == 0.0:
-      self._is_playing = False
+    reward = self._by_role([reward[0] for reward in step.reward])
+    if step.is_terminated[0]:
       return dm_env.termination(reward, observation)
-    if self._num_steps < self._env.horizon:
-      return dm_env.transition(reward, observation)
-    self._is_playing = False
-    return dm_env.truncation(reward, observation)
+    if step.is_truncated[0]:
+      return dm_env.truncation(reward, observation)
+    return dm_env.transition(reward, observation)
 
   def observation_spec(self) -> dict[str, specs.Array]:
     return self._observation_spec
 
   def action_spec(self) -> Any:
-    return self._by_role([_action_spec(role) for role in self._env.roles])
+    return self._by_role(self._action_specs)
 
   def reward_spec(self) -> Any:
     return self._by_role(
@@ -145,11 +150,8 @@ class DmEnv(dm_env.Environment):
     )
 
   def close(self) -> None:
-    self._simulator.close()
-
-  def _place(self, phi: np.ndarray | tf.Tensor, seed: types.Seed) -> None:
-    numbers = seed.numpy().view(np.uint32).tolist()
-    self._simulator.place(np.asarray(phi)[None], numbers)
+    """Frees what the world holds; a second time does nothing."""
+    self._episodes.close()
 
   def _by_role(self, values: list[Any]) -> Any:
     """Returns the only role's value, or a dict of values by role."""
@@ -164,21 +166,18 @@ class DmEnv(dm_env.Environment):
       yield f'{role.name}/' if len(self._env.roles) > 1 else ''
 
   def _observation(self) -> dict[str, np.ndarray]:
-    named = {}
-    pairs = zip(self._prefixes(), self._simulator.observe(), strict=True)
-    for prefix, observation in pairs:
-      arrays = {'own': observation.own, **observation.entities}
-      masks = observation.masks.items()
-      arrays |= {f'{kind}_mask': mask for kind, mask in masks}
-      for name, array in arrays.items():
-        named[prefix + name] = array[0]
-    return named
+    pairs = zip(self._prefixes(), self._episodes.observe(), strict=True)
+    return {
+      prefix + name: array[0]
+      for prefix, observation in pairs
+      for name, array in episodes.named(observation).items()
+    }
 
   def _as_actions(self, action: Any) -> tuple[np.ndarray, ...]:
     """Returns the action of each role, [1, n, ...]."""
     roles = self._env.roles
     if len(roles) == 1:
-      return (_as_role_action(action, roles[0], 'action'),)
+      return (self._as_action(action, 0, 'action'),)
     names = [role.name for role in roles]
     if not isinstance(action, Mapping) or set(action) != set(names):
       raise ValueError(
@@ -186,9 +185,14 @@ class DmEnv(dm_env.Environment):
         f'{", ".join(names)}. Give an array for each.'
       )
     return tuple(
-      _as_role_action(action[role.name], role, f'action[{role.name!r}]')
-      for role in roles
+      self._as_action(action[name], index, f'action[{name!r}]')
+      for index, name in enumerate(names)
     )
+
+  def _as_action(self, action: Any, role: int, name: str) -> np.ndarray:
+    """Returns one role's action [1, n, ...], if it is one."""
+    spec = self._action_specs[role]
+    return episodes.checked_action(action, spec, name, 'action_spec()')[None]
 
 
 def _spec(
@@ -198,58 +202,3 @@ def _spec(
   if bounds is None:
     return specs.Array(array.shape, array.dtype, name)
   return specs.BoundedArray(array.shape, array.dtype, *bounds, name)
-
-
-def _action_spec(role: types.Role) -> specs.BoundedArray:
-  """Returns the spec of the actions [n, ...] of a role's agents."""
-  one = role.action
-  shape = (role.num_agents, *one.shape)
-  return specs.BoundedArray(
-    shape, one.dtype, one.minimum, one.maximum, one.name
-  )
-
-
-def _as_role_action(action: Any, role: types.Role, name: str) -> np.ndarray:
-  """Returns one role's action [1, n, ...], if it is one."""
-  array, spec = np.asarray(action), _action_spec(role)
-  is_discrete = np.issubdtype(spec.dtype, np.integer)
-  kinds = (np.integer,) if is_discrete else (np.integer, np.floating)
-  if (
-    array.shape == spec.shape
-    and any(np.issubdtype(array.dtype, kind) for kind in kinds)
-    and np.all((array >= spec.minimum) & (array <= spec.maximum))
-  ):
-    return array[None].astype(spec.dtype)
-  what = 'integer' if is_discrete else 'number'
-  if role.action.shape:
-    allowed = f'{what}s of shape {list(spec.shape)}'
-  else:
-    allowed = f'{role.num_agents} {what}{"s" if role.num_agents > 1 else ""}'
-  raise ValueError(
-    f'{name}={array.tolist()} ({array.dtype}, shape {list(array.shape)}); '
-    f'allowed: {allowed} from {spec.minimum.tolist()} to '
-    f'{spec.maximum.tolist()}, one for each agent, as action_spec() says.'
-  )
-
-
-def _as_legal_task(env: base.World, phi: np.ndarray | tf.Tensor) -> np.ndarray:
-  """Returns phi as a float32 array, if it is a legal task."""
-  space = env.task_space
-  phi = np.asarray(phi, np.float32)
-  if phi.shape != (space.num_dims,):
-    raise ValueError(
-      f'phi has shape {list(phi.shape)}; allowed: [{space.num_dims}], '
-      f'{space.num_entities} entities of {env.name} one after another.'
-    )
-  if not np.all(np.isfinite(phi)):
-    raise ValueError(f'phi={phi.tolist()}; allowed: finite numbers.')
-  feasible = np.asarray(space.feasible(tf.constant(phi)))
-  if not feasible.all():
-    nearest = np.asarray(space.clip(tf.constant(phi), randomness.root(0)))
-    raise ValueError(
-      f'phi={phi.tolist()} is not a legal task of {env.name}: entities '
-      f'{np.flatnonzero(~feasible).tolist()} (counted from 0) lie outside '
-      'their region, or on others. The nearest legal task is about '
-      f'{nearest.round(3).tolist()}.'
-    )
-  return phi

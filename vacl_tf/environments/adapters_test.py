@@ -267,6 +267,30 @@ class TasksTest(tf.test.TestCase, parameterized.TestCase):
       own = view.reset().observation['own']
       self.assertAllClose(own[:, 2:], phi[:4].reshape(2, 2))
 
+  def test_a_reset_can_be_told_a_seed_and_a_task(self):
+    view, phi = adapters.DmEnv(_spread()), np.linspace(-2.0, 2.0, 8)
+    starts = [view.reset(seed=seed).observation['own'] for seed in (4, None, 4)]
+    self.assertAllEqual(starts[0], starts[2])
+    self.assertNotAllClose(starts[0], starts[1])
+    options = {'task': phi, 'num_agents': 2}
+    own = view.reset(options=options).observation['own']
+    self.assertAllClose(own[:, 2:], phi[:4].reshape(2, 2))
+    self.assertNotAllClose(view.reset().observation['own'], own)
+    for options, message in (
+      ({'task': phi[:-1]}, r"options\['task'\] has shape \[7\]; allowed: \[8"),
+      ({'num_agents': 3}, r"\['num_agents'\]=3; allowed: 2"),
+      ({'phi': phi}, r"unknown keys \['phi'\]"),
+    ):
+      with self.assertRaisesRegex(ValueError, message):
+        view.reset(options=options)
+
+  def test_closing_twice_is_harmless(self):
+    view = adapters.DmEnv(_spread())
+    view.close()
+    view.close()
+    with self.assertRaisesRegex(ValueError, 'closed'):
+      view.reset()
+
   def test_tasks_are_drawn_as_told(self):
     env = _spread()
     view = adapters.DmEnv(env, sample_tasks=env.task_space.sample_easy)

@@ -101,6 +101,10 @@ class World(abc.ABC):
     """What the colours of the pictures mean, if anything."""
     return ()
 
+  def sketches(self, state: Any) -> list[Picture]:
+    """Returns pictures of the B worlds, quick enough for every step."""
+    return self.pictures([state])[0]
+
   def speed(self) -> dict[str, float]:
     """Measures the world by itself, for `launch.benchmark`.
 

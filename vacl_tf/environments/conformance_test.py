@@ -155,6 +155,21 @@ class SimulatorTest(tf.test.TestCase, parameterized.TestCase):
       self._play(env, 2),
     )
 
+  def test_observations_stay_within_finite_bounds(self, name):
+    env = _load(name)
+    if name == _OWN.name:
+      return  # Worlds of users need not say.
+    found = self._play(env, 2)
+    seen = [found[0], *(observations for _, observations in found[1:])]
+    for role, bounds in enumerate(env.observation_bounds()):
+      kinds = {'own', *seen[0][role].entities}
+      self.assertSetEqual(set(bounds), kinds)
+      for kind, (low, high) in bounds.items():
+        self.assertAllInRange(np.stack([low, high]), -1e5, 1e5)
+        for x in seen:
+          of_kind = {'own': x[role].own, **x[role].entities}[kind]
+          self.assertTrue(np.all((of_kind >= low) & (of_kind <= high)), kind)
+
   def test_only_a_terminal_world_ends_at_the_horizon(self, name):
     env = _load(name)
     simulator = env.make_simulator(2)

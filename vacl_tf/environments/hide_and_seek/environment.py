@@ -23,7 +23,6 @@ from vacl_tf.environments.hide_and_seek import task as task_lib
 
 JITTER = 0.1  # Metres; largest random offset from a cell's corner, x and y.
 _EPSILON = 1e-6  # Cells; keeps rounding from moving a corner one cell down.
-_LARGEST = 1e3  # Positions and velocities beyond it, or NaN, have diverged.
 _STREAMS_PER_STEP = 2  # Random streams: one for starts, one for lockers.
 
 
@@ -220,8 +219,8 @@ class HideAndSeekWorlds:
     """
     corner = self._position[..., :2]
     is_sound = ((corner >= 0.0) & (corner <= self.task.arena.side)).all((1, 2))
-    is_sound &= (np.abs(self._position) < _LARGEST).all((1, 2))
-    is_sound &= (np.abs(self._velocity) < _LARGEST).all((1, 2))
+    is_sound &= (np.abs(self._position) < task_lib.LARGEST).all((1, 2))
+    is_sound &= (np.abs(self._velocity) < task_lib.LARGEST).all((1, 2))
     broken = np.flatnonzero(~is_sound)
     if broken.size:
       self.num_unstable += broken.size

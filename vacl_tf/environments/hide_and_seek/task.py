@@ -8,7 +8,6 @@ dimensions; also N agents in total and E entities.
 """
 
 import abc
-import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -19,14 +18,15 @@ from vacl_tf.environments.hide_and_seek import entities
 from vacl_tf.environments.hide_and_seek import grid
 
 HORIZON = 60
+LARGEST = 1e3  # Positions and velocities beyond it, or NaN, have diverged.
 
 
 class Feature(NamedTuple):
   """Name and bounds of an observed feature; metres, radians, seconds."""
 
   name: str
-  low: float = -math.inf
-  high: float = math.inf
+  low: float = -LARGEST
+  high: float = LARGEST
 
 
 class State(NamedTuple):
@@ -148,7 +148,7 @@ def joint_features(side: float, yaw: tuple[str, ...]) -> tuple[Feature, ...]:
       corner of an entity's footprint.
     yaw: 'yaw', which is not wrapped, or 'cos' and 'sin'.
   """
-  bound = 1.0 if len(yaw) > 1 else math.inf
+  bound = 1.0 if len(yaw) > 1 else LARGEST
   return (
     Feature('x', 0.0, side),
     Feature('y', 0.0, side),

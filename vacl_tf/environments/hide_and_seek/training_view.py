@@ -12,11 +12,13 @@ import numpy as np
 
 from vacl_tf import types
 from vacl_tf.environments import base
+from vacl_tf.environments import rendering
 from vacl_tf.environments.hide_and_seek import egocentric
 from vacl_tf.environments.hide_and_seek import environment
 from vacl_tf.environments.hide_and_seek import grid_task_space
 from vacl_tf.environments.hide_and_seek import mechanics
 from vacl_tf.environments.hide_and_seek import task as task_lib
+from vacl_tf.environments.hide_and_seek.rendering import drawing
 from vacl_tf.environments.hide_and_seek.rendering import film
 
 
@@ -70,6 +72,11 @@ class HideAndSeek(base.HostWorld):
     self, states: Sequence[task_lib.State]
   ) -> list[list[base.Picture]]:
     return film.shoot(self.task, states).frames
+
+  def sketches(self, state: task_lib.State) -> list[base.Picture]:
+    """Returns drawings from above: MuJoCo's pictures take seconds."""
+    scenes = drawing.scenes(self.task, state)
+    return [rendering.render(scene) for scene in scenes]
 
   def observation_bounds(self) -> tuple[Mapping[str, base.Bounds], ...]:
     return (

@@ -143,6 +143,33 @@ def integrate(
   return x + TIME_STEP * velocity, velocity
 
 
+def largest_force(
+  radius: float, num_bodies: int, walls: Sequence[Wall] = ()
+) -> float:
+  """Returns a bound of the force on a disc along either axis.
+
+  Args:
+    radius: of the largest disc, in metres.
+    num_bodies: discs that touch each other, in any positions.
+    walls: that they touch too.
+  """
+  soft = CONTACT_MARGIN * np.log(2.0)  # Of `softened` beyond the depth.
+  depths = [2 * radius + soft] * (num_bodies - 1)
+  depths += [radius + wall.thickness / 2 + soft for wall in walls]
+  return ACTION_FORCE + CONTACT_STIFFNESS * sum(depths)
+
+
+def largest_motion(force: float, num_steps: int) -> tuple[float, float]:
+  """Returns bounds of speed and of distance moved, along either axis.
+
+  Args:
+    force: the largest one along an axis.
+    num_steps: from rest.
+  """
+  speed = TIME_STEP * force / DAMPING
+  return speed, num_steps * TIME_STEP * speed
+
+
 def action_forces(action: tf.Tensor) -> tf.Tensor:
   """Returns forces [2, n, B] of actions [n, B]: none, +x, -x, +y, -y."""
 

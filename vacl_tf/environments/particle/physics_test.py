@@ -151,6 +151,30 @@ class PhysicsTest(tf.test.TestCase, parameterized.TestCase):
     self.assertAllClose(moved, force[:, order], rtol=1e-5, atol=1e-4)
     self.assertGreater(np.abs(force[:, order] - force).max(), 1.0)
 
+  @parameterized.parameters(2, 4, 8)
+  def test_no_force_exceeds_the_largest_one(self, num_agents):
+    largest = physics.largest_force(_RADIUS, num_agents)
+    others = np.full([num_agents - 1], 1e-4)  # All on one side of the first.
+    x = np.stack([np.append(0.0, others), np.zeros([num_agents])])[..., None]
+    push = physics.contact_forces(tf.constant(x, tf.float32), _RADIUS)
+    found = physics.ACTION_FORCE + np.abs(push).max()
+    self.assertBetween(found, 0.99 * largest, largest)
+
+  def test_no_wall_exceeds_the_largest_force(self):
+    largest = physics.largest_force(_RADIUS, 1, _WALLS)
+    x = tf.random.stateless_uniform([2, 5000, 1], [0, 1], -7.0, 7.0)
+    found = np.abs(physics.wall_forces(x, _RADIUS, _WALLS)).max()
+    self.assertBetween(found, 100.0, largest)
+
+  def test_a_constant_force_leads_almost_to_the_largest_motion(self):
+    force, num_steps = 30.0, 200
+    speed, way = physics.largest_motion(force, num_steps)
+    x = velocity = 0.0
+    for _ in range(num_steps):
+      x, velocity = physics.integrate(x, velocity, force)
+    self.assertBetween(velocity, 0.999 * speed, speed + 1e-9)
+    self.assertBetween(x, 0.98 * way, way)
+
 
 class HandNumbersTest(tf.test.TestCase, parameterized.TestCase):
   @parameterized.parameters(

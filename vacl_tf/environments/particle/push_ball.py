@@ -6,6 +6,7 @@ Paper, section on the multi-agent particle-world environment;
 docs/reproduction.md has the details.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -200,6 +201,20 @@ class PushBall(base.Environment):
   @property
   def legend(self) -> tuple[tuple[str, shapes.Colour], ...]:
     return scenario.legend(agent=scenario.BLUE, ball=scenario.ORANGE)
+
+  def observation_bounds(self) -> tuple[Mapping[str, base.Bounds], ...]:
+    """Returns bounds that hold even if all push one body all the time."""
+    force = physics.largest_force(self._radius.max(), 2 * self.num_agents)
+    speed, way = physics.largest_motion(force, self.horizon)
+    position = HALF_WIDTH + way
+    towards = HALF_WIDTH + position
+    bounds = {
+      'own': scenario.bounds(speed, speed, position, position),
+      'agents': scenario.bounds(2 * position, 2 * position),
+      'balls': scenario.bounds(2 * position, 2 * position),
+      'landmarks': scenario.bounds(towards, towards, flag=True),
+    }
+    return (bounds,) * len(self.roles)
 
   def draw(self, state: PushBallState) -> list[shapes.Scene]:
     covered = np.asarray(self._is_covered(state)).T

@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from vacl_tf import randomness
 from vacl_tf import types
+from vacl_tf.environments import base
 from vacl_tf.environments import shapes
 from vacl_tf.environments.particle import physics
 
@@ -91,6 +92,18 @@ def any_near(x: tf.Tensor, place: tf.Tensor, distance: float) -> tf.Tensor:
 def count(mask: tf.Tensor) -> tf.Tensor:
   """Returns how many of bool [n, B] are true, float32 [B]."""
   return functools.reduce(tf.add, tf.unstack(tf.cast(mask, tf.float32)))
+
+
+def bounds(*largest: float, flag: bool = False) -> base.Bounds:
+  """Returns bounds of features from their largest magnitudes.
+
+  Args:
+    *largest: of each feature, which may have either sign.
+    flag: whether a feature that is 0 or 1 comes first.
+  """
+  high = np.array([1.0] * flag + list(largest), np.float32)
+  low = np.array([0.0] * flag + [-x for x in largest], np.float32)
+  return low, high
 
 
 def draw_landmarks(

@@ -9,6 +9,7 @@ collides.
 """
 
 import functools
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -155,6 +156,15 @@ class SpeakerListener(base.Environment):
   @property
   def legend(self) -> tuple[tuple[str, shapes.Colour], ...]:
     return (('speaker', _ORANGE), ('listener', _BLUE))
+
+  def observation_bounds(self) -> tuple[Mapping[str, base.Bounds], ...]:
+    speed, way = physics.largest_motion(physics.ACTION_FORCE, self.horizon)
+    towards = 2 * _HALF_WIDTH + way
+    largest = [speed] * 2 + [towards] * 2 * NUM_LANDMARKS
+    low, high = scenario.bounds(*largest, *[1.0] * NUM_SYMBOLS)
+    low[-NUM_SYMBOLS:] = 0.0  # The message is one-hot.
+    colour = np.zeros([3], np.float32), np.ones([3], np.float32)
+    return {'own': colour}, {'own': (low, high)}
 
   def draw(self, state: SpeakerListenerState) -> list[shapes.Scene]:
     reached = np.asarray(_is_reached(state))

@@ -9,6 +9,7 @@ small rooms with walls between, which agents do not observe.
 
 import functools
 import math
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -258,6 +259,20 @@ class Spread(base.Environment):
   @property
   def legend(self) -> tuple[tuple[str, shapes.Colour], ...]:
     return scenario.legend(agent=scenario.BLUE)
+
+  def observation_bounds(self) -> tuple[Mapping[str, base.Bounds], ...]:
+    """Returns bounds that hold even if all push one agent all the time."""
+    room = self._room
+    force = physics.largest_force(AGENT_RADIUS, self.num_agents, room.walls)
+    speed, way = physics.largest_motion(force, self.horizon)
+    position = way + np.abs(room.agents).max()
+    towards = position + np.abs(room.landmarks).max()
+    bounds = {
+      'own': scenario.bounds(speed, speed, position, position),
+      'agents': scenario.bounds(2 * position, 2 * position),
+      'landmarks': scenario.bounds(towards, towards, flag=True),
+    }
+    return (bounds,) * len(self.roles)
 
   def draw(self, state: SpreadState) -> list[shapes.Scene]:
     covered = np.asarray(self._is_covered(state)).T

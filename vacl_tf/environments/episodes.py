@@ -1,0 +1,336 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Episodes of worlds that are stepped from outside; what all views share.
+
+The views of dm_env, PettingZoo and Gymnasium differ in how they name and pack
+what goes in and comes out. Seeds, tasks, the horizon and checks are here.
+"""
+
+import numbers
+import textwrap
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import tensorflow as tf
+from dm_env import specs
+
+from vacl_tf import randomness
+from vacl_tf import types
+from vacl_tf.environments import base
+
+SampleTasks = Callable[[int, types.Seed], tf.Tensor]
+_MOST_SHOWN = 20  # Numbers of an array in a message.
+_MOST_LETTERS = 60  # Of something else.
+
+
+class Step(NamedTuple):
+  """What a step of B worlds has led to; arrays."""
+
+  reward: tuple[np.ndarray, ...]  # Per role [B, n] float32.
+  progress: np.ndarray  # [B] in [0, 1]: coverage or success.
+  is_terminated: np.ndarray  # bool [B], whether the world ended.
+  is_truncated: np.ndarray  # bool [B], whether it was only cut off.
+
+
+class Options(NamedTuple):
+  """What `reset` may be told besides a seed."""
+
+  task: Any = None  # Task vectors [D] or [B, D]; None to draw them.
+  num_agents: int | None = None  # None for as many as before.
+
+
+class Episodes:
+  """B worlds that begin together and have one horizon.
+
+  Attributes:
+    env: the world.
+    num_worlds: how many (B).
+    simulator: what plays them.
+    phi: [B, D] tasks of the episode, None before the first.
+    is_playing: whether there is an episode to be stepped.
+  """
+
+  def __init__(
+    self,
+    env: base.World,
+    num_worlds: int = 1,
+    seed: int = 0,
+    sample_tasks: SampleTasks | None = None,
+  ) -> None:
+    """Initialises the worlds; `reset` begins episodes.
+
+    Args:
+      env: the world.
+      num_worlds: how many (B).
+      seed: of tasks and worlds; with equal seeds, episodes are equal.
+      sample_tasks: draws tasks, called as `env.task_space.sample_easy` is; by
+        default tasks of the target distribution.
+    """
+    self.env = env
+    self.num_worlds = num_worlds
+    self.phi: np.ndarray | None = None
+    self.is_playing = False
+    self._is_closed = False
+    self._sample_tasks = sample_tasks or env.task_space.sample_target
+    # A user's sampler may be any Python, and even have a state.
+    self._draw = self._drawn
+    if sample_tasks is None:
+      self._draw = tf.function(self._drawn, autograph=False)
+    self._seed = randomness.root(seed)
+    self._num_episodes = 0
+    self._num_steps = 0
+    self.simulator = env.make_simulator(num_worlds)
+    # Any tasks will do to see what observations look like.
+    task_seed, place_seed = randomness.split(self._seed, 2)
+    easy = env.task_space.sample_easy(num_worlds, task_seed)
+    self._place(easy.numpy(), place_seed)
+
+  @property
+  def state(self) -> Any:
+    """What `World.pictures` needs of the present; None before an episode."""
+    return self.simulator.state if self._num_episodes else None
+
+  def reset(self, seed: int | None = None, phi: Any = None) -> None:
+    """Begins an episode in every world.
+
+    Args:
+      seed: starts the sequence of episodes anew; None to continue it.
+      phi: [B, D] legal tasks, of `legal_tasks`; None to draw some.
+
+    Raises:
+      ValueError: the seed is none, or a drawn task is not legal; the episode in
+        progress goes on.
+    """
+    self._check_open()
+    root = self._seed if seed is None else randomness.root(seed)
+    index = self._num_episodes if seed is None else 0
+    drawn, place_seed = self._draw(root, tf.constant(index))
+    if phi is None:
+      drawn = drawn if self.num_worlds > 1 else drawn[0]
+      phi = legal_tasks(self.env, drawn, self.num_worlds, 'phi')
+    self._place(phi, place_seed)
+    self.phi = phi
+    self._seed, self._num_episodes = root, index + 1
+    self._num_steps = 0
+    self.is_playing = True
+
+  def step(self, actions: tuple[np.ndarray, ...]) -> Step:
+    """Plays a checked action [B, n, ...] of every agent of each role.
+
+    The episode is over at the horizon, and one world alone also when it ends
+    before. Among others such a world goes on from the start of its task.
+
+    Raises:
+      ValueError: there is no episode in progress.
+    """
+    self.check_playing()
+    outcome = self.simulator.step(actions)
+    self._num_steps += 1
+    is_last = self._num_steps == self.env.horizon
+    is_terminated = outcome.discount == 0.0
+    is_truncated = ~is_terminated if is_last else np.zeros_like(is_terminated)
+    if is_last or (self.num_worlds == 1 and is_terminated[0]):
+      self.is_playing = False
+    return Step(outcome.reward, outcome.progress, is_terminated, is_truncated)
+
+  def observe(self) -> types.Observations:
+    """Returns what the agents observe now, arrays [B, n, ...]."""
+    return self.simulator.observe()
+
+  def sketches(self) -> list[base.Picture]:
+    """Returns a picture of each world."""
+    if not self._num_episodes:
+      raise ValueError('render before reset; call reset() first')
+    return self.env.sketches(self.state)
+
+  def check_playing(self) -> None:
+    """Raises ValueError if there is no episode in progress."""
+    self._check_open()
+    if not self.is_playing:
+      when = (
+        'after the end of an episode' if self._num_steps else 'before reset'
+      )
+      raise ValueError(f'step {when}; call reset() first')
+
+  def close(self) -> None:
+    """Frees what the worlds hold; a second time does nothing."""
+    if not self._is_closed:
+      self._is_closed, self.is_playing = True, False
+      self.simulator.close()
+
+  def _drawn(
+    self, root: types.Seed, index: tf.Tensor
+  ) -> tuple[tf.Tensor, types.Seed]:
+    """Returns tasks [B, D] for an episode, and the seed to place them with."""
+    task_seed, place_seed = randomness.split(randomness.fold(root, index), 2)
+    return self._sample_tasks(self.num_worlds, task_seed), place_seed
+
+  def _check_open(self) -> None:
+    if self._is_closed:
+      raise ValueError('the view is closed; make a new one')
+
+  def _place(self, phi: np.ndarray, seed: types.Seed) -> None:
+    self.simulator.place(phi, seed.numpy().view(np.uint32).tolist())
+
+
+def read_options(options: Any) -> tuple[Options, str]:
+  """Reads the options of a reset.
+
+  Args:
+    options: a dict or None.
+
+  Returns:
+    The options, and what is wrong with keys that there are not, '' if nothing.
+
+  Raises:
+    ValueError: it is no dict.
+  """
+  allowed = f'allowed keys: {", ".join(Options._fields)}'
+  if options is None:
+    return Options(), ''
+  if not isinstance(options, Mapping):
+    raise ValueError(f'options={options!r} is not a dict; {allowed}')
+  known = {key: options[key] for key in Options._fields if key in options}
+  unknown = [key for key in options if key not in Options._fields]
+  wrong = f'options has the unknown keys {unknown}; {allowed}'
+  return Options(**known), wrong if unknown else ''
+
+
+def strict_options(options: Any, env: base.World) -> Options:
+  """Returns the options of a reset that keeps the number of agents.
+
+  Raises:
+    ValueError: there are others, or another number of agents.
+  """
+  found, wrong = read_options(options)
+  if wrong:
+    raise ValueError(wrong)
+  num_agents = env.task_space.num_agents
+  if found.num_agents not in (None, num_agents):
+    raise ValueError(
+      f"options['num_agents']={found.num_agents!r}; allowed: {num_agents}, as "
+      'the sizes of observations are fixed here. Make another view, or a '
+      'PettingZoo one, which can change it.'
+    )
+  return found
+
+
+def legal_tasks(
+  env: base.World, phi: Any, num_worlds: int, name: str
+) -> np.ndarray:
+  """Returns tasks [B, D] float32, if they are legal.
+
+  Args:
+    env: the world.
+    phi: [D] for all worlds, or [B, D] if they are several.
+    num_worlds: how many (B).
+    name: of phi in messages.
+
+  Raises:
+    ValueError: they are not; the message offers the nearest legal task.
+  """
+  space = env.task_space
+  try:
+    array = np.array(phi, np.float32)
+  except (TypeError, ValueError):
+    raise ValueError(
+      f'{name}={_short(phi)} is not an array of numbers; allowed: shape '
+      f'[{space.num_dims}]'
+    ) from None
+  shapes, several = [(space.num_dims,)], ''
+  if num_worlds > 1:
+    shapes.append((num_worlds, space.num_dims))
+    several = f' or {list(shapes[1])}'
+  if array.shape not in shapes:
+    raise ValueError(
+      f'{name} has shape {list(array.shape)}; allowed: [{space.num_dims}]'
+      f'{several}, {space.num_entities} entities of {env.name} one after '
+      'another'
+    )
+  array = np.array(np.broadcast_to(array, [num_worlds, space.num_dims]))
+  for row in np.flatnonzero(~np.isfinite(array).all(1)):
+    raise ValueError(f'{name}={array[row].tolist()}; allowed: finite numbers')
+  feasible = np.asarray(space.feasible(tf.constant(array)))
+  for row in np.flatnonzero(~feasible.all(1)):
+    seed = randomness.root(0)
+    nearest = np.asarray(space.clip(tf.constant(array[row]), seed))
+    raise ValueError(
+      f'{name}={array[row].tolist()} is not a legal task of {env.name}: '
+      f'entities {np.flatnonzero(~feasible[row]).tolist()} (counted from 0) '
+      'lie outside their region, or on others. The nearest legal task is about '
+      f'{nearest.round(3).tolist()}.'
+    )
+  return array
+
+
+def checked_action(
+  action: Any, spec: specs.BoundedArray, name: str, source: str
+) -> np.ndarray:
+  """Returns an action as an array, if it is one.
+
+  Args:
+    action: what a user gives.
+    spec: what is allowed.
+    name: of the action in messages.
+    source: what tells users the same, for messages.
+
+  Raises:
+    ValueError: type, shape or range are others.
+  """
+  try:
+    array = np.asarray(action)
+  except ValueError:  # Rows of different lengths.
+    array = np.array(None)
+  is_discrete = np.issubdtype(spec.dtype, np.integer)
+  kinds = (np.integer,) if is_discrete else (np.integer, np.floating)
+  if (
+    array.shape == spec.shape
+    and any(np.issubdtype(array.dtype, kind) for kind in kinds)
+    and np.all((array >= spec.minimum) & (array <= spec.maximum))
+  ):
+    return array.astype(spec.dtype)
+  what = 'integer' if is_discrete else 'number'
+  if len(spec.shape) == 1 and not spec.minimum.shape:
+    allowed = f'{spec.shape[0]} {what}{"s" if spec.shape[0] > 1 else ""}'
+  else:
+    allowed = f'{what}s of shape {list(spec.shape)}' if spec.shape else what
+  shown = array.tolist() if array.dtype != object else _short(action)
+  if array.size > _MOST_SHOWN:
+    shown = '...'
+  raise ValueError(
+    f'{name}={shown} ({array.dtype}, shape {list(array.shape)}); '
+    f'allowed: {allowed} from {spec.minimum.tolist()} to '
+    f'{spec.maximum.tolist()}, as {source} says.'
+  )
+
+
+def named(observation: types.Observation) -> dict[str, np.ndarray]:
+  """Returns what the agents of a role observe, by 'own', kind, kind_mask."""
+  masks = {f'{kind}_mask': mask for kind, mask in observation.masks.items()}
+  return {'own': observation.own, **observation.entities, **masks}
+
+
+def action_spec(role: types.Role, *leading: int) -> specs.BoundedArray:
+  """Returns the spec of actions [*leading, ...] of a role's agents."""
+  one = role.action
+  shape = (*leading, *one.shape)
+  return specs.BoundedArray(
+    shape, one.dtype, one.minimum, one.maximum, one.name
+  )
+
+
+def checked_num_agents(num_agents: Any) -> int:
+  """Returns a number of agents, if it is a whole number."""
+  if isinstance(num_agents, bool) or not isinstance(
+    num_agents, numbers.Integral
+  ):
+    raise ValueError(
+      f"options['num_agents']={num_agents!r}; allowed: a whole number"
+    )
+  return int(num_agents)
+
+
+def _short(value: Any) -> str:
+  """Returns one short line that shows a value."""
+  return textwrap.shorten(repr(value), _MOST_LETTERS, placeholder=' ...')

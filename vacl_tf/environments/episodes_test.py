@@ -1,0 +1,172 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Tests for episodes, with the line worlds of the tests."""
+
+import numpy as np
+import tensorflow as tf
+from absl.testing import parameterized
+from dm_env import specs
+
+from vacl_tf.environments import episodes
+from vacl_tf.testing import fakes
+
+_HORIZON = 4
+_STAY = 0
+
+
+def _episodes(num_worlds=2, env=None, **more):
+  env = env or fakes.LineWorld(_HORIZON)
+  return episodes.Episodes(env, num_worlds, **more)
+
+
+def _stay(worlds):
+  return worlds.step((np.full([worlds.num_worlds, 2], _STAY),))
+
+
+class EpisodesTest(tf.test.TestCase, parameterized.TestCase):
+  def test_tasks_are_determined_by_seed_and_number_of_the_episode(self):
+    def tasks(worlds, seeds):
+      found = []
+      for seed in seeds:
+        worlds.reset(seed)
+        found.append(worlds.phi)
+      return np.stack(found)
+
+    one = tasks(_episodes(seed=3), [None, None, None])
+    again = tasks(_episodes(seed=0), [3, None, None])
+    self.assertAllEqual(one, again)
+    self.assertFalse(np.any(one[0] == one[1]))
+    self.assertFalse(np.any(one == tasks(_episodes(), [None, None, None])))
+    self.assertAllEqual(tasks(_episodes(), [3, 3, None]), one[[0, 0, 1]])
+
+  def test_the_task_of_an_episode_is_where_it_begins(self):
+    worlds = _episodes()
+    worlds.reset()
+    self.assertAllClose(worlds.simulator.read_task(), worlds.phi)
+    one, each = [0.0, 1.0, -1.0, 0.5], [[0.0] * 4, [1.0] * 4]
+    for phi, expected in ((one, [one, one]), (each, each)):
+      phi = episodes.legal_tasks(worlds.env, phi, 2, 'phi')
+      worlds.reset(phi=phi)
+      self.assertAllClose(worlds.simulator.read_task(), expected)
+
+  @parameterized.parameters(False, True)
+  def test_the_horizon_ends_or_cuts_off(self, is_terminal):
+    env = fakes.LineWorld(_HORIZON)
+    env.is_terminal = is_terminal
+    worlds = _episodes(env=env)
+    for _ in range(2):
+      worlds.reset()
+      found = [_stay(worlds) for _ in range(_HORIZON)]
+      self.assertFalse(worlds.is_playing)
+      for step, last in zip(found, [False] * 3 + [True], strict=True):
+        ended = [last and is_terminal] * 2
+        cut = [last and not is_terminal] * 2
+        self.assertAllEqual(step.is_terminated, ended)
+        self.assertAllEqual(step.is_truncated, cut)
+
+  @parameterized.parameters((1, 3), (2, fakes.HORIZON))
+  def test_a_world_that_ends_early_ends_its_own_episode(self, num_worlds, num):
+    worlds = _episodes(num_worlds, fakes.EndingWorld())
+    worlds.reset()
+    terminated = []
+    while worlds.is_playing:
+      terminated.append(_stay(worlds).is_terminated.tolist())
+    expected = [[step % 3 == 0] * num_worlds for step in range(1, num + 1)]
+    self.assertEqual(terminated, expected)
+
+  def test_what_is_refused_leaves_the_episode_alone(self):
+    worlds = _episodes(
+      sample_tasks=lambda num_tasks, seed: tf.fill([num_tasks, 4], 9)
+    )
+    with self.assertRaisesRegex(ValueError, 'not a legal task of line_world'):
+      worlds.reset()
+    self.assertFalse(worlds.is_playing)
+    worlds.reset(phi=np.zeros([2, 4], np.float32))
+    before = worlds.state
+    for seed in (None, -1, 'x'):
+      with self.assertRaises(ValueError):
+        worlds.reset(seed)
+    self.assertIs(worlds.state, before)
+    _stay(worlds)
+
+  def test_calls_out_of_order_say_what_to_do(self):
+    worlds = _episodes()
+    self.assertIsNone(worlds.state)
+    with self.assertRaisesRegex(ValueError, 'step before reset; call reset'):
+      _stay(worlds)
+    with self.assertRaisesRegex(ValueError, 'render before reset; call reset'):
+      worlds.sketches()
+    worlds.reset()
+    self.assertLen(worlds.sketches(), 2)
+    for _ in range(_HORIZON):
+      _stay(worlds)
+    with self.assertRaisesRegex(ValueError, 'after the end of an episode'):
+      _stay(worlds)
+    worlds.close()
+    worlds.close()
+    for call in (worlds.reset, lambda: _stay(worlds)):
+      with self.assertRaisesRegex(ValueError, 'closed; make a new one'):
+        call()
+
+
+class ChecksTest(parameterized.TestCase):
+  def test_options_are_read(self):
+    given = {'task': [1.0], 'num_agents': 3}
+    self.assertEqual(
+      episodes.read_options(given), (episodes.Options([1.0], 3), '')
+    )
+    for nothing in (None, {}):
+      self.assertEqual(episodes.read_options(nothing), (episodes.Options(), ''))
+    found, wrong = episodes.read_options({'num_agents': 3, 'x': 0, 'y': 0})
+    self.assertEqual(found, episodes.Options(None, 3))
+    self.assertRegex(wrong, r"\['x', 'y'\]; allowed keys: task, num_agents")
+
+  def test_the_first_bad_row_of_tasks_is_shown(self):
+    phi = np.zeros([3, 4])
+    phi[1, 2], phi[2] = 2.5, 8.0
+    with self.assertRaisesRegex(
+      ValueError, r'tasks=\[0.0, 0.0, 2.5, 0.0\] .*entities \[2\] .*1\.[45]'
+    ):
+      episodes.legal_tasks(fakes.LineWorld(), phi, 3, 'tasks')
+    phi[1, 2], phi[2] = 0.0, np.inf
+    with self.assertRaisesRegex(ValueError, r'inf\]; allowed: finite'):
+      episodes.legal_tasks(fakes.LineWorld(), phi, 3, 'tasks')
+
+  @parameterized.parameters('x', [np.array([['a'] * 30] * 9)], object())
+  def test_what_is_no_task_is_shown_in_one_line(self, phi):
+    with self.assertRaisesRegex(ValueError, 'phi=.* not an array') as error:
+      episodes.legal_tasks(fakes.LineWorld(), phi, 3, 'phi')
+    self.assertLess(len(str(error.exception)), 150)
+    self.assertNotIn('\n', str(error.exception))
+
+  def test_given_tasks_are_copied(self):
+    phi = np.zeros([4], np.float32)
+    found = episodes.legal_tasks(fakes.LineWorld(), phi, 1, 'phi')
+    found += 1.0
+    self.assertEqual(phi.tolist(), [0.0] * 4)
+
+  @parameterized.parameters(
+    ((), 3, r'x=3 \(int64, shape \[\]\); allowed: integer from 0 to 2, as'),
+    ((2,), [0, 1.5], 'x=.*float64.*allowed: 2 integers from 0 to 2, as here'),
+    ((2,), [[0], [1, 2]], r'x=\[\[0\], \[1, 2\]\] \(object'),
+    ((2,), None, 'x=None'),
+    ((30,), [9] * 30, r'x=\.\.\. \(int64, shape \[30\]\); allowed: 30 int'),
+    ((2, 2), [0, 1], r'allowed: integers of shape \[2, 2\] from 0 to 2'),
+  )
+  def test_bad_actions_are_shown_with_what_is_allowed(
+    self, shape, action, message
+  ):
+    spec = specs.BoundedArray(shape, np.int32, 0, 2)
+    with self.assertRaisesRegex(ValueError, message) as error:
+      episodes.checked_action(action, spec, 'x', 'here')
+    self.assertNotIn('\n', str(error.exception))
+
+  @parameterized.parameters(True, 2.0, '3', None)
+  def test_numbers_of_agents_are_whole(self, given):
+    with self.assertRaisesRegex(ValueError, 'allowed: a whole number'):
+      episodes.checked_num_agents(given)
+    self.assertEqual(episodes.checked_num_agents(np.int64(3)), 3)
+
+
+if __name__ == '__main__':
+  tf.test.main()

@@ -1,0 +1,327 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""One world of any task as a `pettingzoo.ParallelEnv`."""
+
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from vacl_tf import environments
+from vacl_tf.environments import base
+from vacl_tf.environments import episodes
+from vacl_tf.environments import spaces
+from vacl_tf.environments import window
+
+try:
+  import pettingzoo
+except ImportError:
+  raise ImportError(
+    'PettingZoo is not installed, which this view needs: pip install '
+    "'vacl-tf[pettingzoo]'"
+  ) from None
+
+
+def parallel_env(
+  name: str,
+  num_agents: int | None = None,
+  *,
+  num_boxes: int | None = None,
+  seed: int = 0,
+  observations: str = spaces.FLAT,
+  render_mode: str | None = None,
+  **constants: Any,
+) -> 'ParallelEnv':
+  """Returns one world of a task.
+
+  `pettingzoo.utils.parallel_to_aec` makes an AEC environment of it.
+
+  Args:
+    name: of the task.
+    num_agents: None for the task's own number.
+    num_boxes: in tasks that have some; None for the task's own number.
+    seed: of the episodes until a reset has another.
+    observations: 'flat' for a vector an agent, 'dict' for arrays by name.
+    render_mode: 'rgb_array', 'human' or None.
+    **constants: others of the task's, such as its horizon.
+
+  Raises:
+    ImportError: PettingZoo, or what simulates the world, is not installed.
+    ValueError: there is no such task, or not with such constants.
+  """
+
+  def make(num_agents: int | None) -> base.World:
+    return environments.load(name, num_agents, num_boxes, **constants)
+
+  return ParallelEnv(
+    make(num_agents),
+    seed,
+    observations=observations,
+    render_mode=render_mode,
+    with_agents=make,
+  )
+
+
+class _Layout:
+  """The agents of one world, by name.
+
+  Attributes:
+    episodes: what is played.
+    agents: their names, by role.
+    places: role and index of each agent.
+    observation_spaces: by agent.
+    action_spaces: by agent.
+  """
+
+  def __init__(self, env: base.World, seed: int, observations: str) -> None:
+    self.episodes = episodes.Episodes(env, 1, seed)
+    self.agents = [
+      [f'{role.name}_{index}' for index in range(role.num_agents)]
+      for role in env.roles
+    ]
+    self.places = {
+      agent: (which, index)
+      for which, agents in enumerate(self.agents)
+      for index, agent in enumerate(agents)
+    }
+    seen, bounds = self.episodes.observe(), env.observation_bounds()
+    # One for each agent: a space that is sampled from has a state.
+    self.observation_spaces = {
+      agent: spaces.observation_space(seen[which], bounds[which], observations)
+      for agent, (which, _) in self.places.items()
+    }
+    self.action_spaces = {
+      agent: spaces.action_space(env.roles[which])
+      for agent, (which, _) in self.places.items()
+    }
+    self._specs = [
+      episodes.action_spec(role, role.num_agents) for role in env.roles
+    ]
+
+  def actions(self, actions: Any) -> tuple[np.ndarray, ...]:
+    """Returns the actions [1, n, ...] of each role, if they are such."""
+    names = ', '.join(self.places)
+    if not isinstance(actions, Mapping):
+      raise ValueError(
+        f'actions={actions!r} is not a dict by agent; allowed keys: {names}'
+      )
+    if actions.keys() != self.places.keys():
+      missing = [agent for agent in self.places if agent not in actions]
+      unknown = [agent for agent in actions if agent not in self.places]
+      raise ValueError(
+        f'actions lack {missing} and have the unknown {unknown}; give one for '
+        f'each of {names}'
+      )
+    return tuple(
+      self._of_role(which, actions)[None] for which in range(len(self.agents))
+    )
+
+  def _of_role(self, which: int, actions: Mapping[str, Any]) -> np.ndarray:
+    """Returns the actions [n, ...] of a role's agents, if they are such."""
+    agents, source = self.agents[which], 'action_space(agent)'
+    together = [actions[agent] for agent in agents]
+    try:
+      return episodes.checked_action(
+        together, self._specs[which], 'actions', source
+      )
+    except ValueError:  # Of which agent?
+      one = episodes.action_spec(self.episodes.env.roles[which])
+      for agent in agents:
+        name = f'actions[{agent!r}]'
+        episodes.checked_action(actions[agent], one, name, source)
+      raise
+
+
+class ParallelEnv(pettingzoo.ParallelEnv):
+  """One world; agents are called `<role>_<index>`, such as agent_0.
+
+  All agents end together: terminated if the world ends with the last step,
+  truncated if it is merely cut off at the horizon. Infos have the progress of
+  the world in [0, 1] and, after a reset, its task.
+  """
+
+  def __init__(
+    self,
+    env: base.World,
+    seed: int = 0,
+    *,
+    observations: str = spaces.FLAT,
+    render_mode: str | None = None,
+    with_agents: Callable[[int], base.World] | None = None,
+  ) -> None:
+    """Initialises the view.
+
+    Args:
+      env: the world.
+      seed: of the episodes until a reset has another.
+      observations: 'flat' for a vector an agent, 'dict' for arrays by name.
+      render_mode: 'rgb_array', 'human' or None.
+      with_agents: returns the world with another number of agents, for resets
+        that ask for one; None if there is no such world.
+
+    Raises:
+      ValueError: one of the arguments is not possible.
+    """
+    spaces.check_modes(observations, render_mode)
+    self.metadata = {
+      'name': env.name,
+      'is_parallelizable': True,
+      **spaces.metadata(),
+    }
+    self.render_mode = render_mode
+    self.agents: list[str] = []
+    self._observations = observations
+    self._with_agents = with_agents
+    self._seed = seed
+    self._window = window.Window(env.name)
+    self._layout = _Layout(env, seed, observations)
+    # By number of agents: worlds that were played stay compiled.
+    self._layouts = {env.task_space.num_agents: self._layout}
+
+  @property
+  def possible_agents(self) -> list[str]:
+    """The agents of the present world."""
+    return list(self._layout.places)
+
+  @property
+  def unwrapped(self) -> 'ParallelEnv':
+    """This view."""
+    return self
+
+  @property
+  def simulator(self) -> base.Simulator:
+    """The batch of one world that this shows."""
+    return self._layout.episodes.simulator
+
+  def observation_space(self, agent: str) -> spaces.Space:
+    return self._layout.observation_spaces[agent]
+
+  def action_space(self, agent: str) -> spaces.Space:
+    return self._layout.action_spaces[agent]
+
+  def reset(
+    self,
+    seed: int | None = None,
+    options: Mapping[str, Any] | None = None,
+  ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """Begins an episode.
+
+    Args:
+      seed: starts the sequence of episodes anew; None to continue it.
+      options: 'task', a task vector [D] for this episode, and 'num_agents',
+        from now on. With another number `possible_agents` and the spaces are
+        others. Unknown options are ignored with a warning, as PettingZoo's own
+        tests give some.
+
+    Returns:
+      Observations and infos by agent.
+
+    Raises:
+      ValueError: the seed, the task or the number of agents is not possible;
+        the episode in progress goes on.
+    """
+    wanted, wrong = episodes.read_options(options)
+    if wrong:
+      warnings.warn(f'{wrong}. They are ignored.', stacklevel=2)
+    layout = self._of_size(wanted.num_agents)
+    phi = wanted.task
+    if phi is not None:
+      env = layout.episodes.env
+      phi = episodes.legal_tasks(env, phi, 1, "options['task']")
+    layout.episodes.reset(seed, phi)
+    self._layout, self.agents = layout, list(layout.places)
+    self._show()
+    infos = {
+      agent: {'task': layout.episodes.phi[0].copy()} for agent in self.agents
+    }
+    return self._observed(), infos
+
+  def step(
+    self, actions: Mapping[str, Any]
+  ) -> tuple[
+    dict[str, Any],
+    dict[str, float],
+    dict[str, bool],
+    dict[str, bool],
+    dict[str, dict[str, Any]],
+  ]:
+    """Plays one action of every agent.
+
+    Args:
+      actions: by agent.
+
+    Returns:
+      Observations, rewards, terminations, truncations and infos by agent.
+
+    Raises:
+      ValueError: there is no episode in progress, an agent is missing or has
+        no such action; nothing was played.
+    """
+    layout = self._layout
+    layout.episodes.check_playing()
+    step = layout.episodes.step(layout.actions(actions))
+    self._show()
+    places, agents = layout.places, self.agents
+    terminated, truncated = (
+      bool(step.is_terminated[0]),
+      bool(step.is_truncated[0]),
+    )
+    progress = float(step.progress[0])
+    rewards = [reward[0].tolist() for reward in step.reward]
+    if terminated or truncated:
+      self.agents = []
+    return (
+      self._observed(),
+      {agent: rewards[which][i] for agent, (which, i) in places.items()},
+      dict.fromkeys(agents, terminated),
+      dict.fromkeys(agents, truncated),
+      {agent: {'progress': progress} for agent in agents},
+    )
+
+  def render(self) -> base.Picture | None:
+    """Returns a picture of the world in mode 'rgb_array', or shows it."""
+    [picture] = spaces.pictures(self._layout.episodes, self.render_mode)
+    if self.render_mode == 'rgb_array':
+      return picture
+    self._window.show(picture)
+    return None
+
+  def close(self) -> None:
+    """Frees what the worlds hold; a second time does nothing."""
+    self.agents = []
+    self._window.close()
+    for layout in self._layouts.values():
+      layout.episodes.close()
+
+  def _show(self) -> None:
+    """Draws the window, which PettingZoo wants without being asked."""
+    if self.render_mode == 'human':
+      self.render()
+
+  def _of_size(self, num_agents: int | None) -> _Layout:
+    """Returns the layout with so many agents; None for as many as now."""
+    if num_agents is None:
+      return self._layout
+    num_agents = episodes.checked_num_agents(num_agents)
+    if num_agents not in self._layouts:
+      if self._with_agents is None:
+        raise ValueError(
+          f"options['num_agents']={num_agents}; allowed: "
+          f'{len(self.possible_agents)}. For other numbers give ParallelEnv '
+          'with_agents.'
+        )
+      env = self._with_agents(num_agents)
+      self._layouts[num_agents] = _Layout(env, self._seed, self._observations)
+    return self._layouts[num_agents]
+
+  def _observed(self) -> dict[str, Any]:
+    """Returns what each agent observes."""
+    by_role = [
+      spaces.observed(seen, self._observations)
+      for seen in self._layout.episodes.observe()
+    ]
+    return {
+      agent: spaces.of_agent(by_role[which], 0, index)
+      for agent, (which, index) in self._layout.places.items()
+    }

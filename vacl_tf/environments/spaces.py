@@ -1,0 +1,136 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What agents observe and do as Gymnasium's spaces, and arrays to match.
+
+Flat observations are one vector an agent: its own features, then those of each
+kind of entity, entity by entity, then the masks. As a dict they keep their
+names and shapes, as in the arguments of a trained policy.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from vacl_tf import types
+from vacl_tf.environments import base
+from vacl_tf.environments import episodes
+
+try:
+  from gymnasium import spaces
+except ImportError:
+  raise ImportError(
+    'Gymnasium is not installed, which this view needs: pip install '
+    "'vacl-tf[gymnasium]'"
+  ) from None
+
+Space = spaces.Space
+FLAT, DICT = 'flat', 'dict'
+RENDER_MODES = ('human', 'rgb_array')
+_FRAMES_PER_SECOND = 10
+
+
+def metadata(render_modes: Sequence[str] = RENDER_MODES) -> dict[str, Any]:
+  """Returns what Gymnasium and PettingZoo ask of any environment."""
+  return {'render_modes': list(render_modes), 'render_fps': _FRAMES_PER_SECOND}
+
+
+def check_modes(
+  observations: str,
+  render_mode: str | None,
+  render_modes: Sequence[str] = RENDER_MODES,
+) -> None:
+  """Raises ValueError if one is not offered."""
+  for name, given, allowed in (
+    ('observations', observations, (FLAT, DICT)),
+    ('render_mode', render_mode, (None, *render_modes)),
+  ):
+    if given not in allowed:
+      told = ', '.join(repr(x) for x in allowed)
+      raise ValueError(f'{name}={given!r}; allowed: {told}')
+
+
+def pictures(
+  worlds: episodes.Episodes, render_mode: str | None
+) -> list[base.Picture]:
+  """Returns a picture of each world, if a view renders at all."""
+  if render_mode is None:
+    raise ValueError(
+      "render_mode=None; to render make the view with render_mode='rgb_array'"
+    )
+  return worlds.sketches()
+
+
+def observation_space(
+  observation: types.Observation,
+  bounds: Mapping[str, base.Bounds],
+  observations: str,
+) -> Space:
+  """Returns the space of what one agent observes.
+
+  Args:
+    observation: of a role, arrays [B, n, ...].
+    bounds: of the features; without any they are infinite.
+    observations: 'flat' or 'dict'.
+  """
+  by_name = {}
+  for name, array in episodes.named(observation).items():
+    shape = array.shape[2:]
+    if array.dtype == bool:
+      by_name[name] = spaces.Box(0, 1, shape, np.int8)
+      continue
+    low, high = bounds.get(name, (-np.inf, np.inf))
+    low, high = (
+      np.broadcast_to(np.float32(x), shape).copy() for x in (low, high)
+    )
+    by_name[name] = spaces.Box(low, high, dtype=np.float32)
+  if observations == DICT:
+    return spaces.Dict(by_name)
+  low, high = (
+    np.concatenate(
+      [getattr(space, end).ravel() for space in by_name.values()],
+      dtype=np.float32,
+    )
+    for end in ('low', 'high')
+  )
+  return spaces.Box(low, high, dtype=np.float32)
+
+
+def observed(
+  observation: types.Observation, observations: str
+) -> np.ndarray | dict[str, np.ndarray]:
+  """Returns what the agents of a role observe, arrays [B, n, ...]."""
+  arrays = episodes.named(observation)
+  if observations == FLAT:
+    leading = observation.own.shape[:2]
+    parts = [x.reshape(*leading, -1) for x in arrays.values() if x.size]
+    return np.concatenate(parts, -1, dtype=np.float32)
+  return {
+    name: array.astype(np.int8) if array.dtype == bool else array
+    for name, array in arrays.items()
+  }
+
+
+def of_agent(
+  arrays: np.ndarray | dict[str, np.ndarray], *where: int
+) -> np.ndarray | dict[str, np.ndarray]:
+  """Returns one agent's part of what `observed` returned."""
+  if isinstance(arrays, dict):
+    return {name: array[where] for name, array in arrays.items()}
+  return arrays[where]
+
+
+def action_space(role: types.Role) -> Space:
+  """Returns the space of the action of one agent of a role."""
+  one = role.action
+  if not np.issubdtype(one.dtype, np.integer):
+    low, high = (
+      np.broadcast_to(end, one.shape).astype(one.dtype)
+      for end in (one.minimum, one.maximum)
+    )
+    return spaces.Box(low, high, dtype=one.dtype)
+  if one.shape:
+    low = np.broadcast_to(one.minimum, one.shape)
+    return spaces.MultiDiscrete(one.maximum - low + 1, start=low)
+  low, high = int(one.minimum), int(one.maximum)
+  return spaces.Discrete(high - low + 1, start=low)
