@@ -28,7 +28,6 @@ _EVERYONE = (
   'reading',
   'tracing',
   'types',
-  'wire',
 )
 _OF_WORLDS = (
   'environments.base',
@@ -44,6 +43,7 @@ _OF_WORLDS = (
 _MAY_IMPORT = {
   '': ('builtin', 'registry'),
   'agents': ('builtin', 'networks'),
+  'client': ('training.files',),  # It starts `launch.curriculum_server`.
   'curriculum': ('builtin', 'environments.base', 'environments.task_space'),
   'environments': ('builtin',),
   'environments.hide_and_seek': _OF_WORLDS,
@@ -83,8 +83,6 @@ _MODULE_MAY_IMPORT = {
   'builtin': ('agents', 'curriculum', 'environments'),
   # For types alone.
   'catalog': ('agents.base', 'curriculum.base', 'environments.task_spec'),
-  # It starts `launch.curriculum_server`.
-  'client': ('client_checks', 'client_process', 'training.files'),
   'testing.conformance': ('environments',),
   'testing.exchange': ('presets', 'environments', 'training'),
   'testing.golden': ('presets', 'environments', 'training'),
@@ -95,9 +93,6 @@ _MODULE_MAY_IMPORT = {
 # By package: what its tests may import too, to try the real thing.
 _TESTS_MAY_IMPORT = {
   '': (
-    'client',
-    'client_checks',
-    'client_process',
     'environments',
     'presets',
     'statistics',
@@ -113,8 +108,9 @@ _TESTS_MAY_IMPORT = {
 # By module: all that it may import, but for the standard library.
 _MAY_ONLY_IMPORT = {
   # Whoever trains with something else may have NumPy alone.
-  'client_checks': ('numpy', 'vacl_tf.overrides', 'vacl_tf.reading'),
-  'client_process': ('numpy', 'vacl_tf.reading', 'vacl_tf.wire'),
+  'client.checks': ('numpy', 'vacl_tf.overrides', 'vacl_tf.reading'),
+  'client.process': ('numpy', 'vacl_tf.client.wire', 'vacl_tf.reading'),
+  'client.wire': ('numpy',),
   'config': (),
   'machine': (),
   'overrides': ('vacl_tf.config',),
@@ -122,7 +118,6 @@ _MAY_ONLY_IMPORT = {
   'statistics': ('numpy',),
   'studies': ('vacl_tf.overrides',),
   'types': ('dm_env', 'tensorflow'),
-  'wire': ('numpy',),
 }
 
 _MAY_COMPILE = (

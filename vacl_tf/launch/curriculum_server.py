@@ -22,7 +22,7 @@ from vacl_tf import catalog
 from vacl_tf import config
 from vacl_tf import overrides
 from vacl_tf import reading
-from vacl_tf import wire
+from vacl_tf.client import wire
 from vacl_tf.launch import extensions
 
 _PATIENCE = 1.0  # Seconds between looks at who started this process.

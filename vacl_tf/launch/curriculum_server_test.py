@@ -11,7 +11,7 @@ from absl.testing import parameterized
 
 import vacl_tf
 from vacl_tf import builtin  # noqa: F401  Registers what has names.
-from vacl_tf import wire
+from vacl_tf.client import wire
 from vacl_tf.launch import curriculum_server
 
 _MAKE = {

@@ -6,7 +6,7 @@ import numpy as np
 from absl.testing import absltest
 from absl.testing import parameterized
 
-from vacl_tf import client_checks
+from vacl_tf.client import checks
 
 _NAN = float('nan')
 _LOW, _HIGH = np.zeros([2]), np.array([0.1, 10.0])
@@ -40,12 +40,12 @@ class ChecksTest(_Case):
     ),
   )
   def test_box(self, low, high, message):
-    self.assert_refused(message, client_checks.check_box, low, high)
+    self.assert_refused(message, checks.check_box, low, high)
 
   def test_easy_tasks(self):
     def check(easy, feasible=None):
-      easy = client_checks.check_tasks('easy', easy, 2)
-      client_checks.check_easy(easy, _LOW, _HIGH, feasible, 1)
+      easy = checks.check_tasks('easy', easy, 2)
+      checks.check_easy(easy, _LOW, _HIGH, feasible, 1)
 
     check([[0.1, 10.0], [0, 0]])  # As single numbers 0.1 is above the bound.
     check([[0.1, 3.0]], lambda tasks: tasks > 0)
@@ -71,9 +71,7 @@ class ChecksTest(_Case):
 
   def test_what_feasible_returns(self):
     def told(answer):
-      return client_checks.legal_entities(
-        lambda tasks: answer, np.zeros([3, 4]), 2
-      )
+      return checks.legal_entities(lambda tasks: answer, np.zeros([3, 4]), 2)
 
     np.testing.assert_array_equal(
       told([True, False, True]), [[True] * 2, [False] * 2, [True] * 2]
@@ -98,31 +96,31 @@ class ChecksTest(_Case):
     ('text', ['a', 'b'], "values=['a', 'b'] are not numbers"),
   )
   def test_values(self, values, message):
-    check = client_checks.check_shares
+    check = checks.check_shares
     np.testing.assert_array_equal(check('values', [0, True], 2), [0, 1])
     self.assert_refused(message, check, 'values', values, 2)
 
   def test_the_rest(self):
-    self.assertEqual(client_checks.check_whole('seed', np.int64(3), 0), 3)
+    self.assertEqual(checks.check_whole('seed', np.int64(3), 0), 3)
     for given in (-1, 0.5, '1', None):
       self.assert_refused(
         f'seed={given!r}; allowed: whole numbers from 0',
-        *(client_checks.check_whole, 'seed', given, 0),
+        *(checks.check_whole, 'seed', given, 0),
       )
-    self.assertEqual(client_checks.check_changes({'noise': 1}), {'noise': 1})
+    self.assertEqual(checks.check_changes({'noise': 1}), {'noise': 1})
     self.assert_refused(
       'changes: noise=[1] is a list; allowed: bool, int, float, str',
-      *(client_checks.check_changes, {'noise': [1]}),
+      *(checks.check_changes, {'noise': [1]}),
     )
-    self.assertEqual(client_checks.check_divisor(2, 6), 2)
+    self.assertEqual(checks.check_divisor(2, 6), 2)
     self.assert_refused(
       'entity_size=4 does not divide the 6 numbers of a task; give a divisor',
-      *(client_checks.check_divisor, 4, 6),
+      *(checks.check_divisor, 4, 6),
     )
 
   def test_feedback(self):
     def check(needed, **given):
-      return client_checks.check_feedback(given, needed, (2, 3))
+      return checks.check_feedback(given, needed, (2, 3))
 
     self.assertEqual(check(()), {})
     needed = ('success', 'final_task')

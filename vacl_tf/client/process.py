@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, NoReturn
 import numpy as np
 
 from vacl_tf import reading
-from vacl_tf import wire
+from vacl_tf.client import wire
 
 _PATIENCE = 5.0  # Seconds that the process has to end by itself.
 _MAX_PRINTED = 1 << 16  # Bytes of what it printed that are looked at.

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 import vacl_tf
-from vacl_tf import client_checks
-from vacl_tf import client_process
 from vacl_tf import reading
+from vacl_tf.client import checks
+from vacl_tf.client import process
 from vacl_tf.training import files
 
 _NUM_EASY = 1000  # Tasks that a function of the user's is asked for.
@@ -34,8 +34,8 @@ _SAVED = {
 }
 
 Easy = Callable[[int, np.random.Generator], np.ndarray]
-Feasible = client_checks.Feasible
-StoppedError = client_process.StoppedError
+Feasible = checks.Feasible
+StoppedError = process.StoppedError
 
 
 class Curriculum:
@@ -94,21 +94,21 @@ class Curriculum:
     imports: Sequence[str] = (),
     python: str | os.PathLike | None = None,
   ) -> None:
-    low, high = client_checks.check_box(low, high)
+    low, high = checks.check_box(low, high)
     header = {
       'name': name,
-      'seed': client_checks.check_whole('seed', seed, 0),
-      'num_tasks': client_checks.check_whole('num_tasks', num_tasks, 1),
-      'entity_size': client_checks.check_divisor(entity_size, len(low)),
-      'changes': client_checks.check_changes(changes or {}),
+      'seed': checks.check_whole('seed', seed, 0),
+      'num_tasks': checks.check_whole('num_tasks', num_tasks, 1),
+      'entity_size': checks.check_divisor(entity_size, len(low)),
+      'changes': checks.check_changes(changes or {}),
       'asks': feasible is not None,
     }
     arrays = {'low': low, 'high': high}
     if callable(easy):
       easy = easy(_NUM_EASY, np.random.default_rng(seed))
     if easy is not None:
-      easy = client_checks.check_tasks('easy', easy, len(low))
-      client_checks.check_easy(easy, low, high, feasible, entity_size)
+      easy = checks.check_tasks('easy', easy, len(low))
+      checks.check_easy(easy, low, high, feasible, entity_size)
       arrays['easy'] = easy
     self._open(header, arrays, feasible, imports, python)
 
@@ -158,7 +158,7 @@ class Curriculum:
       ValueError: the number is not possible, or feasible failed.
       StoppedError: the process has ended.
     """
-    number = client_checks.check_whole('num_tasks', num_tasks, 1)
+    number = checks.check_whole('num_tasks', num_tasks, 1)
     if number > self.num_tasks:
       raise ValueError(
         f'num_tasks={number} is above {self.num_tasks}; make the curriculum '
@@ -194,14 +194,10 @@ class Curriculum:
       StoppedError: the process has ended.
     """
     played = self._check_round(tasks)
-    arrays = {
-      'value': client_checks.check_shares('values', values, len(played))
-    }
+    arrays = {'value': checks.check_shares('values', values, len(played))}
     if evaluation is not None:
-      client_checks.check_shares('evaluation', [evaluation], 1)
-    arrays |= client_checks.check_feedback(
-      feedback, self.feedback, played.shape
-    )
+      checks.check_shares('evaluation', [evaluation], 1)
+    arrays |= checks.check_feedback(feedback, self.feedback, played.shape)
     request = {
       'do': 'update',
       'evaluation': None if evaluation is None else float(evaluation),
@@ -245,7 +241,7 @@ class Curriculum:
     if self._played is None:
       raise ValueError('there are no tasks to update; call sample first')
     num, num_dims = self._played.shape
-    tasks = client_checks.check_tasks('tasks', tasks, num_dims)
+    tasks = checks.check_tasks('tasks', tasks, num_dims)
     if not np.array_equal(tasks, self._played):
       raise ValueError(
         f'tasks: not the {num} tasks of the last sample; give them as they '
@@ -266,9 +262,9 @@ class Curriculum:
     size = header['entity_size']
     self._header = {k: x for k, x in header.items() if k != 'state'}
     self._arrays = {k: x for k, x in arrays.items() if not k.startswith(_STATE)}
-    self._process = client_process.Process(
+    self._process = process.Process(
       python,
-      lambda tasks: client_checks.legal_entities(
+      lambda tasks: checks.legal_entities(
         feasible, tasks, tasks.shape[1] // size
       ),
     )

@@ -10,7 +10,7 @@ import numpy as np
 from absl.testing import absltest
 from absl.testing import parameterized
 
-from vacl_tf import wire
+from vacl_tf.client import wire
 
 
 def _sent(header, arrays=None):

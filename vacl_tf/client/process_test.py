@@ -13,14 +13,14 @@ import numpy as np
 from absl.testing import absltest
 from absl.testing import parameterized
 
-from vacl_tf import client_process
+from vacl_tf.client import process
 
 # A process that needs no TensorFlow. It doubles, asks, interrupts or dies.
 _STUB = """
 import os, sys, time
 sys.path += sys.argv[1:]
 import numpy as np
-from vacl_tf import wire
+from vacl_tf.client import wire
 requests, answers = sys.stdin.buffer, sys.stdout.buffer
 while True:
   header, arrays = wire.read(requests)
@@ -64,9 +64,9 @@ if not os.fork():
 class ProcessTest(parameterized.TestCase):
   def setUp(self):
     super().setUp()
-    self.enter_context(mock.patch.object(client_process, '_PROGRAM', _STUB))
+    self.enter_context(mock.patch.object(process, '_PROGRAM', _STUB))
     self._asked = []
-    self._process = client_process.Process(None, self._answer)
+    self._process = process.Process(None, self._answer)
     self.addCleanup(self._process.close)
 
   def _answer(self, tasks):
@@ -111,16 +111,14 @@ class ProcessTest(parameterized.TestCase):
       self._process.exchange({'do': 'double'}, {'x': tasks})
 
     with mock.patch.object(self._process, '_answer', answer):
-      with self.assertRaisesRegex(
-        client_process.StoppedError, 'waits for feasible'
-      ):
+      with self.assertRaisesRegex(process.StoppedError, 'waits for feasible'):
         self._process.exchange({'do': 'ask', 'times': 1})
     self._double()
 
   def test_its_death_is_one_line(self):
     for _ in range(2):
       with self.assertRaisesWithLiteralMatch(
-        client_process.StoppedError,
+        process.StoppedError,
         'the process of the curriculum has ended (exit code 3: no room left); '
         'load what was saved, or make another one',
       ):
@@ -128,12 +126,12 @@ class ProcessTest(parameterized.TestCase):
 
   def test_a_kill_is_one_line(self):
     os.kill(self._double(), signal.SIGKILL)
-    with self.assertRaisesRegex(client_process.StoppedError, r'\(signal 9\)'):
+    with self.assertRaisesRegex(process.StoppedError, r'\(signal 9\)'):
       self._double()
 
   def test_garble_ends_it(self):
     pid = self._double()
-    with self.assertRaisesRegex(client_process.StoppedError, 'signal 9'):
+    with self.assertRaisesRegex(process.StoppedError, 'signal 9'):
       self._process.exchange({'do': 'garble'})
     self.assertFalse(self._is_alive(pid))
 
@@ -142,7 +140,7 @@ class ProcessTest(parameterized.TestCase):
     self._process.close()
     self._process.close()
     self.assertFalse(self._is_alive(pid))
-    with self.assertRaisesRegex(client_process.StoppedError, 'is closed'):
+    with self.assertRaisesRegex(process.StoppedError, 'is closed'):
       self._double()
 
   def test_ctrl_c_waits_for_the_answer(self):
@@ -159,7 +157,7 @@ class ProcessTest(parameterized.TestCase):
       self._process.exchange({'do': 'interrupt', 'times': 2, 'seconds': 60})
     self.assertLess(time.monotonic() - began, 30)
     with self.assertRaisesRegex(
-      client_process.StoppedError, 'stopped in the middle of a request'
+      process.StoppedError, 'stopped in the middle of a request'
     ):
       self._double()
     self._process.close()
@@ -181,7 +179,7 @@ class ProcessTest(parameterized.TestCase):
     if not child:
       try:
         self._double()
-      except client_process.StoppedError as error:
+      except process.StoppedError as error:
         os.write(write, str(error).encode())
       finally:
         os._exit(0)
@@ -193,8 +191,8 @@ class ProcessTest(parameterized.TestCase):
   def test_it_ends_with_the_trainer(self, before):
     program = (
       'import os, time, numpy as np\n'
-      'from vacl_tf import client_process\n'
-      'p = client_process.Process(None, None)\n'
+      'from vacl_tf.client import process\n'
+      'p = process.Process(None, None)\n'
       'try:\n'
       "  p.exchange({'do': 'nothing that there is'})\n"
       'except ValueError:\n'
@@ -215,11 +213,11 @@ class ProcessTest(parameterized.TestCase):
 
   def test_an_interpreter_that_is_none(self):
     with self.assertRaisesWithLiteralMatch(
-      client_process.StoppedError,
+      process.StoppedError,
       "python='/no/python' can not be run (No such file or directory); give "
       'the path of an interpreter',
     ):
-      client_process.Process('/no/python', None)
+      process.Process('/no/python', None)
 
 
 if __name__ == '__main__':
