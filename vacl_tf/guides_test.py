@@ -10,7 +10,9 @@ import tensorflow as tf
 from absl.testing import absltest
 
 import vacl_tf
+from vacl_tf import client
 from vacl_tf import environments
+from vacl_tf.environments import adapters
 from vacl_tf.environments import checked_simulator
 from vacl_tf.environments import gymnasium_view
 from vacl_tf.environments import pettingzoo_view
@@ -61,6 +63,7 @@ class GuidesTest(tf.test.TestCase):
 
   def test_other_learners(self):
     program = self._run('other_learners')
+    self.assertIs(program.client, client)
     self.assertGreater(program.train('vacl'), 0.9)
     self.assertLess(program.train('uniform', num_rounds=5), 0.1)
 
@@ -82,6 +85,7 @@ class GuidesTest(tf.test.TestCase):
     self.assertLen(told.env.possible_agents, 3)
     self.assertTrue(single.terminated)
     self.assertEqual(vector.observations.shape, (256, 22))
+    self.assertIsInstance(dm.env, adapters.DmEnv)
     self.assertAllClose(dm.timestep.observation['own'][0, 2], -2.0)
 
 

@@ -93,6 +93,7 @@ _MODULE_MAY_IMPORT = {
 # By package: what its tests may import too, to try the real thing.
 _TESTS_MAY_IMPORT = {
   '': (
+    'client',
     'environments',
     'presets',
     'statistics',
