@@ -241,7 +241,8 @@ def _leave(
     if (path / name).is_dir():
       beside = files.set_aside(path / name, '.broken')
       note(f'{path / name} is a folder; it is now {beside.name}')
-  pictures = plot.plot([path], path / run_folder.CURVES)
+  # Notes would be on steps that are missing because the run ended early.
+  pictures = plot.plot([path], path / run_folder.CURVES, note=lambda text: None)
   print(f'  policy  {path / run_folder.POLICY}')
   print(f'  curves  {", ".join(map(str, pictures))}')
 
