@@ -21,7 +21,7 @@ _PLACEHOLDERS = {'SEED': '0', 'ENV': 'push_ball', 'COUNT': '4', 'TASKS': '40'}
 
 
 def _commands():
-  """Returns {(name, flags)} of the commands that stand on lines of their own."""
+  """Returns name and flags of the commands that have a line of their own."""
   pages = [
     *_DOCS.glob('*.md'),
     _ROOT / 'README.md',
