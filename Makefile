@@ -57,8 +57,8 @@ $(DOCS_READY): website/requirements_lock.txt
 
 # Installs the requirements of $(2) in the environment $(1).
 define install
-$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-  echo 'Python 3.11 or newer is needed: make PYTHON=/path/to/python' >&2; \
+$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' || { \
+  echo 'Python 3.11, 3.12 or 3.13 is needed: make PYTHON=/path/to/python' >&2; \
   exit 1; }; \
 echo 'Installing the locked requirements in $(1) (some minutes, once).'; \
 $(PYTHON) -m venv $(1) || { \

@@ -5,6 +5,7 @@
 import os
 import pathlib
 import platform
+import sys
 
 MANY_THREADS = 4096  # More than any machine has.
 _most_threads = MANY_THREADS
@@ -37,3 +38,14 @@ def processor() -> str:
     if names:
       return names[0].strip()
   return platform.processor()
+
+
+def peak_memory_mb() -> int | None:
+  """Returns the most memory that this process had, None if nothing tells."""
+  try:
+    import resource
+  except ImportError:  # Windows.
+    return None
+  peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+  # macOS counts bytes, Linux kilobytes.
+  return round(peak / (2**20 if sys.platform == 'darwin' else 2**10))

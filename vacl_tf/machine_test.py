@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import os
+import resource
+import sys
 from unittest import mock
 
+import numpy as np
 from absl.testing import absltest
 
 from vacl_tf import machine
@@ -31,6 +34,26 @@ class MachineTest(absltest.TestCase):
 
   def test_the_processor_has_a_name(self):
     self.assertTrue(machine.processor().isprintable())
+
+  def test_the_peak_memory_is_in_megabytes(self):
+    peak = machine.peak_memory_mb()
+    block = np.ones(200 * 2**20, np.uint8)
+    self.assertBetween(peak, 5, 2**20)
+    self.assertBetween(machine.peak_memory_mb(), 200, peak + 300)
+    del block
+    self.assertGreaterEqual(machine.peak_memory_mb(), 200)
+
+  def test_macos_counts_the_peak_in_bytes(self):
+    usage = mock.Mock(ru_maxrss=3 * 2**20)
+    with mock.patch.object(resource, 'getrusage', return_value=usage):
+      with mock.patch.object(sys, 'platform', 'darwin'):
+        self.assertEqual(machine.peak_memory_mb(), 3)
+      with mock.patch.object(sys, 'platform', 'linux'):
+        self.assertEqual(machine.peak_memory_mb(), 3 * 2**10)
+
+  def test_where_nothing_tells_there_is_no_peak(self):
+    with mock.patch.dict(sys.modules, {'resource': None}):
+      self.assertIsNone(machine.peak_memory_mb())
 
 
 if __name__ == '__main__':

@@ -141,6 +141,20 @@ class WebsiteTest(parameterized.TestCase):
       '![What the cell shows](data:image/png;base64,ABC=)\n',
     )
 
+  def test_the_tutorial_was_run_whole(self):
+    path = _ROOT / 'docs' / 'tutorial.ipynb'
+    cells = json.loads(path.read_text())['cells']
+    cells = [x for x in cells if x['cell_type'] == 'code']
+    counts = [cell['execution_count'] for cell in cells]
+    self.assertEqual(counts, list(range(1, len(counts) + 1)))
+    outputs = [x for cell in cells for x in cell['outputs']]
+    kinds = {x['output_type'] for x in outputs}
+    self.assertEqual(kinds, {'stream', 'display_data'})
+    self.assertGreater(
+      sum('image/png' in x.get('data', {}) for x in outputs), 3
+    )
+    self.assertLess(path.stat().st_size, 500_000)
+
   def test_the_menu_names_pages(self):
     text = (_ROOT / 'mkdocs.yml').read_text().partition('\nnav:\n')[2]
     named = set(re.findall(r'[\w/]+\.md', text))

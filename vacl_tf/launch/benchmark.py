@@ -8,7 +8,6 @@ machine the best one is the least disturbed.
 
 import json
 import pathlib
-import resource
 import subprocess
 import sys
 import tempfile
@@ -22,6 +21,7 @@ from absl import flags
 from vacl_tf import catalog
 from vacl_tf import config
 from vacl_tf import entity_counts
+from vacl_tf import machine
 from vacl_tf import overrides
 from vacl_tf import presets
 from vacl_tf.launch import command_line
@@ -231,6 +231,7 @@ def measure(
   traces = [number for number in programs.num_traces() if number]
   num_samples = env_steps * cfg.environment.num_agents * cfg.ppo.num_epochs
   starts = _starts(cfg) if _STARTS.value else {}
+  peak = machine.peak_memory_mb()
   return {
     **_env_alone(env, 4 * repeats),
     'rollout_steps_per_second': round(env_steps / best['collect']),
@@ -243,9 +244,7 @@ def measure(
     'set_up_seconds': round(set_up, 1),
     **starts,
     'retraces': sum(traces) - len(traces),
-    'peak_memory_mb': round(
-      resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    ),
+    **({} if peak is None else {'peak_memory_mb': peak}),
   }
 
 

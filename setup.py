@@ -1,0 +1,20 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Leaves tests out of wheels; everything else is in pyproject.toml."""
+
+import setuptools
+from setuptools.command import build_py
+
+
+class BuildPy(build_py.build_py):
+  """Builds the package without its tests, which need a whole checkout."""
+
+  def find_package_modules(
+    self, package: str, package_dir: str
+  ) -> list[tuple[str, str, str]]:
+    """Returns package, module and file of what is built."""
+    found = super().find_package_modules(package, package_dir)
+    return [x for x in found if not x[1].endswith('_test')]
+
+
+setuptools.setup(cmdclass={'build_py': BuildPy})
