@@ -13,6 +13,7 @@ import numpy as np
 from vacl_tf import types
 from vacl_tf.environments import base
 from vacl_tf.environments import rendering
+from vacl_tf.environments import shapes
 from vacl_tf.environments.hide_and_seek import egocentric
 from vacl_tf.environments.hide_and_seek import environment
 from vacl_tf.environments.hide_and_seek import grid_task_space
@@ -73,10 +74,12 @@ class HideAndSeek(base.HostWorld):
   ) -> list[list[base.Picture]]:
     return film.shoot(self.task, states).frames
 
+  def draw(self, state: task_lib.State) -> list[shapes.Scene]:
+    return drawing.scenes(self.task, state)
+
   def sketches(self, state: task_lib.State) -> list[base.Picture]:
     """Returns drawings from above: MuJoCo's pictures take seconds."""
-    scenes = drawing.scenes(self.task, state)
-    return [rendering.render(scene) for scene in scenes]
+    return [rendering.render(scene) for scene in self.draw(state)]
 
   def observation_bounds(self) -> tuple[Mapping[str, base.Bounds], ...]:
     return (
