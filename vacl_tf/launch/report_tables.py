@@ -36,8 +36,8 @@ def summary(runs: Sequence[report_runs.Run], measures: Sequence[str]) -> Table:
       minutes = f'{run.columns["wall_seconds"][-1] / _MINUTE:,.1f}'
       scores = [_last(run.columns.get(x)) for x in ('coverage', 'success')]
     seed = _NONE if run.cfg is None else str(run.cfg.seed)
-    rows.append((str(run.path), seed, steps, minutes, *scores))
-  headings = ('run', 'seed', 'environment steps', 'minutes', *measures)
+    rows.append((*scores, steps, minutes, seed, str(run.path)))
+  headings = (*measures, 'environment steps', 'minutes', 'seed', 'run')
   return Table(headings, rows)
 
 
@@ -84,10 +84,10 @@ def speed(runs: Sequence[report_runs.Run]) -> Table:
     rates = report_charts.rates(run.columns)
     rate = f'{np.nanmedian(rates):,.0f}' if np.isfinite(rates).any() else _NONE
     first = f'{run.columns["wall_seconds"][0]:,.1f}'
-    rows.append((str(run.path), rate, first, *_reached(run)))
+    rows.append((rate, first, *_reached(run), str(run.path)))
   levels = (f'{level:g} reached' for level in _LEVELS)
   first = 'seconds until the first iteration is done'
-  return Table(('run', 'steps a second (median)', first, *levels), rows)
+  return Table(('steps a second (median)', first, *levels, 'run'), rows)
 
 
 def machine(runs: Sequence[report_runs.Run]) -> Table:

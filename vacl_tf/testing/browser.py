@@ -15,6 +15,7 @@ import pathlib
 import select
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -33,6 +34,15 @@ _FLAGS = (
   '--remote-debugging-pipe',
 )
 _SECONDS = 60.0  # Longest wait for an answer.
+# The browser reads from descriptor 3 and writes to descriptor 4.
+_RENUMBER = """
+import os, sys
+pipes = [os.dup(int(number)) for number in sys.argv[1:3]]
+for number, pipe in enumerate(pipes, 3):
+  os.dup2(pipe, number)
+  os.set_inheritable(number, True)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
 _CLICK = {'button': 'left', 'clickCount': 1}
 
 
@@ -177,16 +187,10 @@ def started(program: str) -> Iterator[Page]:
   to_browser, commands = os.pipe()
   answers, from_browser = os.pipe()
   with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-    # The browser reads from descriptor 3 and writes to descriptor 4.
     process = subprocess.Popen(
       [
-        '/bin/sh',
-        '-c',
-        f'exec "$@" 3<&{to_browser} 4>&{from_browser}',
-        'sh',
-        program,
-        *_FLAGS,
-        f'--user-data-dir={folder}',
+        *(sys.executable, '-c', _RENUMBER, str(to_browser), str(from_browser)),
+        *(program, *_FLAGS, f'--user-data-dir={folder}'),
       ],
       pass_fds=(to_browser, from_browser),
       stdout=subprocess.DEVNULL,
