@@ -79,10 +79,12 @@ class HideAndSeek(base.HostWorld):
   def legend(self) -> tuple[tuple[str, shapes.Colour], ...]:
     return palette.legend(self.task.cast, self.task.teams)
 
+  def draw(self, state: task_lib.State) -> list[shapes.Scene]:
+    return drawing.scenes(self.task, state)
+
   def sketches(self, state: task_lib.State) -> list[base.Picture]:
     """Returns drawings from above: MuJoCo's pictures take seconds."""
-    scenes = drawing.scenes(self.task, state)
-    return [rendering.render(scene) for scene in scenes]
+    return [rendering.render(scene) for scene in self.draw(state)]
 
   def observation_bounds(self) -> tuple[Mapping[str, base.Bounds], ...]:
     return (
