@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The sets of tasks over time, as JSON that page/curriculum.js draws."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -79,6 +79,8 @@ def build(
 
 def chosen_rows(num_rows: int, most: int) -> list[int]:
   """Returns so many rows at most, spread evenly."""
+  if not num_rows:
+    return []
   places = np.linspace(0, num_rows - 1, min(num_rows, most))
   return np.unique(places.round().astype(int)).tolist()
 
@@ -102,11 +104,25 @@ def _set(
     steps = np.rint((_UNKNOWN - 1) * np.clip(np.nan_to_num(values), 0.0, 1.0))
     known = np.where(np.isnan(values), _UNKNOWN, steps)
     found['values'] = report_packing.packed(known, 'u1')
-  parents = snapshot.get(f'{name}_parent')
-  if parents is not None and parents.shape == phi.shape:
-    place = _places(layout, np.nan_to_num(parents), unit)
-    found['parents'] = place['points']
+  parents, rows = _parents(snapshot, name)
+  if len(rows):
+    found['parents'] = _places(layout, parents, unit)['points']
+    found['parent_rows'] = {row: index for index, row in enumerate(rows)}
   return found
+
+
+def _parents(
+  snapshot: records.Snapshot, name: str
+) -> tuple[np.ndarray, list[int]]:
+  """Returns known parents [P, D] of a set, and the rows of their children."""
+  phi = snapshot[f'{name}_phi']
+  nobody = np.zeros([0, phi.shape[1]], np.float32)
+  parents = snapshot.get(f'{name}_parent', nobody)
+  rows = snapshot.get(f'{name}_parent_row', np.zeros([0], np.int32))
+  if parents.shape != (len(rows), phi.shape[1]) or rows.ndim != 1:
+    return nobody, []
+  is_known = np.isfinite(parents).all(1) & (rows >= 0) & (rows < len(phi))
+  return parents[is_known], rows[is_known].astype(int).tolist()
 
 
 def _of_rows(
@@ -144,8 +160,9 @@ def by_size(
   for iteration, snapshot in snapshots.items():
     for name in SETS:
       phi = snapshot[f'{name}_phi']
-      rows: Sequence[int] = chosen_rows(len(phi), most) if len(phi) else []
+      # Those with parents, if there are any, so that both can be seen.
+      rows = _parents(snapshot, name)[1] or list(range(len(phi)))
       found.setdefault(phi.shape[1], []).extend(
-        (iteration, name, row) for row in rows
+        (iteration, name, rows[index]) for index in chosen_rows(len(rows), most)
       )
   return {size: tasks for size, tasks in found.items() if tasks}

@@ -68,22 +68,25 @@ class BuildTest(parameterized.TestCase):
     self.assertNotIn('parents', packed)
 
   def test_arrays_of_another_length_are_left_out(self):
-    snapshot = _snapshot(
-      5, 2, active_value=np.ones(4), active_parent=np.ones(5)
-    )
+    parents = {'active_parent': np.ones(5), 'active_parent_row': np.arange(5)}
+    snapshot = _snapshot(5, 2, active_value=np.ones(4), **parents)
     packed = self._build(_1=snapshot)['snapshots'][0]['sets']['active']
     self.assertNotIn('values', packed)
     self.assertNotIn('parents', packed)
 
   def test_parents_lie_where_they_were(self):
-    snapshot = _snapshot(5, 2)
-    snapshot['active_parent'] = snapshot['active_phi'][::-1].copy()
-    snapshot['active_parent'][0] = np.nan
+    snapshot = _snapshot(9, 2)
+    parents = snapshot['active_phi'][[4, 3, 2, 1]]
+    parents[1] = np.nan  # Of an easy task.
+    snapshot['active_parent'] = parents
+    snapshot['active_parent_row'] = np.array([0, 2, 6, 9])  # There is no 9.
     packed = self._build(_1=snapshot)['snapshots'][0]['sets']['active']
-    points, parents = (
-      _points(packed, packed[x]) for x in ('points', 'parents')
-    )
-    np.testing.assert_array_equal(parents[1:], points[::-1][1:])
+    self.assertEqual(packed['parent_rows'], {0: 0, 6: 1})
+    points = _points(packed, packed['points'])
+    found = _points(packed | {'rows': 2}, packed['parents'])
+    np.testing.assert_array_equal(found, points[[4, 2]])
+    chosen = report_sets.by_size({1: snapshot}, 3)[8]
+    self.assertEqual(chosen[:2], [(1, 'active', 0), (1, 'active', 6)])
 
   def test_films_are_those_of_the_rows(self):
     films = {(1, 'active'): {3: 0, 4: 1}}

@@ -212,7 +212,7 @@ class Curriculum {
     const {name, row} = this.chosen;
     const set = this.sets[name];
     const parents = this.hasParent(set, row) ?
-      this.points(set, row, kind, set.parents) : [];
+      this.points(set, set.parent_rows[row], kind, set.parents) : [];
     this.points(set, row, kind).forEach(([x, y], i) => {
       if (parents.length) {
         const [fromX, fromY] = parents[i];
@@ -274,7 +274,7 @@ class Curriculum {
   }
 
   hasParent(set, row) {
-    return Boolean(set.parents) && set.generations[row] > 0;
+    return Boolean(set.parents) && row in set.parent_rows;
   }
 
   drawTask() {
@@ -300,7 +300,8 @@ class Curriculum {
     }
     this.parentCanvas.hidden = !this.hasParent(set, row);
     if (!this.parentCanvas.hidden) {
-      this.drawStill(this.parentCanvas, set, row, set.parents);
+      this.drawStill(
+        this.parentCanvas, set, set.parent_rows[row], set.parents);
       this.parentCaption.textContent = 'its parent, at the start';
     }
   }
@@ -323,8 +324,10 @@ class Curriculum {
       let told = 'not recorded by this run';
       if (set.generations && set.generations[row] === 0) {
         told = 'none, it is one of the easy tasks';
-      } else if (set.parents) {
+      } else if (this.hasParent(set, row)) {
         told = 'drawn beside it';
+      } else if (set.parents) {
+        told = 'not in this page, as those of most tasks';
       }
       found.push(['parent', told]);
     }
