@@ -1,6 +1,7 @@
 # make train   trains VACL on Simple-Spread with 4 agents and films the policy
 # make test    runs the tests, with Bazel where it is to be had
 # make test-slow  runs every task with every agent and every curriculum
+# make test-browser  looks at a report in Chromium, which has to be installed
 # make stress  kills, damages and misuses runs; PART=kills does that alone
 # make lint    checks the style
 # make docs    builds the pages of docs/ as a site in site/
@@ -13,7 +14,7 @@ DOCS_VENV := .venv-docs
 DOCS_READY := $(DOCS_VENV)/.installed
 RUN := runs/simple_spread_n4_s0
 
-.PHONY: train test test-slow stress lint docs clean
+.PHONY: train test test-slow test-browser stress lint docs clean
 
 train: $(READY)
 	@$(VENV)/bin/python -m vacl_tf.launch.main --env=simple_spread \
@@ -30,6 +31,12 @@ test: $(READY)
 test-slow: $(READY)
 	@TF_CPP_MIN_LOG_LEVEL=2 $(VENV)/bin/python -m pytest -q -o addopts= \
 	  $$(find vacl_tf -name '*_slow_test.py')
+
+test-browser: $(READY)
+	@command -v chromium chromium-browser google-chrome >/dev/null || { \
+	  echo 'Chromium is needed: apt-get install chromium' >&2; exit 1; }
+	@TF_CPP_MIN_LOG_LEVEL=2 $(VENV)/bin/python -m pytest -q -o addopts= \
+	  $$(find vacl_tf -name '*_browser_test.py')
 
 stress: $(READY)
 	@TF_CPP_MIN_LOG_LEVEL=3 $(VENV)/bin/python -m vacl_tf.testing.stress.suite \

@@ -94,6 +94,7 @@ _MODULE_MAY_IMPORT = {
 _TESTS_MAY_IMPORT = {
   '': (
     'client',
+    'curriculum',
     'environments',
     'presets',
     'statistics',
@@ -311,7 +312,7 @@ class BuildTest(_Case):
           .get(source.path.stem, {})
           .get('tags', [])
         )
-        for tag in ('gpu', 'slow'):
+        for tag in ('browser', 'gpu', 'slow'):
           is_named_so = source.path.stem.endswith(f'_{tag}_test')
           self.assertEqual(tag in tags, is_named_so, source)
 

@@ -21,6 +21,9 @@ class Rows(NamedTuple):
   value: tf.Tensor  # [S] latest value, NaN before the first.
   generation: tf.Tensor  # [S] int32: 0 for easy tasks, else the parent's + 1.
   age: tf.Tensor  # [S] int32: updates since the task was added.
+  # [S, D] the task that it was expanded from, NaN if there is none or it is not
+  # known. For pictures: nothing that is trained on depends on it.
+  parent: tf.Tensor
 
 
 def novelty(phi: tf.Tensor, count: tf.Tensor, neighbours: int) -> tf.Tensor:
@@ -147,6 +150,9 @@ class ParticleSet(tf.Module):
         tf.zeros([size], tf.int32), trainable=False, name='generation'
       ),
       age=tf.Variable(tf.zeros([size], tf.int32), trainable=False, name='age'),
+      parent=tf.Variable(
+        tf.fill([size, num_dims], float('nan')), trainable=False, name='parent'
+      ),
     )
 
   @property
@@ -166,8 +172,9 @@ class ParticleSet(tf.Module):
   def keep(self, mask: tf.Tensor) -> None:
     """Drops all rows but those in use where mask [size] is True."""
     mask &= self.in_use()
-    blank = [tf.zeros_like(row) for row in self.rows]
-    rows, count = _write(Rows(*blank), tf.constant(0), self.rows, mask)
+    blank = Rows(*map(tf.zeros_like, self.rows))
+    blank = blank._replace(parent=tf.fill(self.rows.parent.shape, float('nan')))
+    rows, count = _write(blank, tf.constant(0), self.rows, mask)
     self._assign(rows, count)
 
   def append(self, rows: Rows, mask: tf.Tensor) -> None:

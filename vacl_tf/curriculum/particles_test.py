@@ -34,13 +34,14 @@ def _random_rows(rng: np.random.Generator, num: int) -> particles.Rows:
     value=tf.constant(rng.uniform(size=[num]), tf.float32),
     generation=tf.constant(rng.integers(0, 9, [num]), tf.int32),
     age=tf.constant(rng.integers(0, 9, [num]), tf.int32),
+    parent=tf.constant(rng.uniform(-3.0, 3.0, [num, _DIMS]), tf.float32),
   )
 
 
 def _as_list(rows: particles.Rows) -> list[tuple]:
   return [
-    (tuple(phi), value, generation, age)
-    for phi, value, generation, age in zip(
+    (tuple(phi), *numbers, tuple(parent))
+    for phi, *numbers, parent in zip(
       *(row.numpy().tolist() for row in rows), strict=True
     )
   ]

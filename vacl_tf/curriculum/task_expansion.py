@@ -77,8 +77,9 @@ class TaskExpansion(base.Curriculum):
     )
     self.mastery = tf.Variable(0.0, trainable=False, name='mastery')
     easy = space.sample_easy(cfg.num_easy_tasks, setting.seed)
-    no_parent = tf.zeros([len(easy)], tf.int32)
-    self._add_tasks(easy, no_parent, no_parent == 0)
+    no_parent = tf.fill(easy.shape, float('nan'))
+    first = tf.zeros([len(easy)], tf.int32)
+    self._add_tasks(easy, no_parent, first, first == 0)
 
   def sample(
     self, num_tasks: int, seed: types.Seed, size: tf.Tensor | None = None
@@ -155,8 +156,12 @@ class TaskExpansion(base.Curriculum):
     )
     child = tf.range(self._most_children)
     parent = child % tf.maximum(num_seeds, 1)
-    generation = tf.gather(seeds.generation, parent) + 1
-    self._add_tasks(children, generation, child < num_children)
+    self._add_tasks(
+      children,
+      tf.gather(seeds.phi, parent),
+      tf.gather(seeds.generation, parent) + 1,
+      child < num_children,
+    )
     return {
       'training_value': base.mean_value(batches[0], feedback[0].value),
       'active_tasks': self.active.count.read_value(),
@@ -175,12 +180,21 @@ class TaskExpansion(base.Curriculum):
     return history
 
   def _add_tasks(
-    self, phi: tf.Tensor, generation: tf.Tensor, is_wanted: tf.Tensor
+    self,
+    phi: tf.Tensor,
+    parent: tf.Tensor,
+    generation: tf.Tensor,
+    is_wanted: tf.Tensor,
   ) -> None:
     """Adds the wanted ones of the tasks phi [K, D] to the active set."""
     num = phi.shape[0]
-    unknown = tf.fill([num], float('nan'))
-    rows = particles.Rows(phi, unknown, generation, tf.zeros([num], tf.int32))
+    rows = particles.Rows(
+      phi=phi,
+      value=tf.fill([num], float('nan')),
+      generation=generation,
+      age=tf.zeros([num], tf.int32),
+      parent=parent,
+    )
     self.active.append(rows, is_wanted)
 
   def _children_of(self, num_tasks: tf.Tensor) -> tf.Tensor:

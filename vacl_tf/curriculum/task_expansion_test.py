@@ -44,7 +44,7 @@ def _make(num_solved=0, **changes) -> task_expansion.TaskExpansion:
   if num_solved:
     phi = space.sample_uniform(num_solved, randomness.root(1))
     zeros = tf.zeros([num_solved], tf.int32)
-    rows = particles.Rows(phi, tf.ones([num_solved]), zeros, zeros)
+    rows = particles.Rows(phi, tf.ones([num_solved]), zeros, zeros, phi)
     made.solved.append(rows, zeros == 0)
   return made
 
@@ -181,8 +181,10 @@ class UpdateTest(parameterized.TestCase, tf.test.TestCase):
     self.assertAllEqual(np.isnan(children.value), np.ones(6))
     self.assertAllEqual(children.age, np.zeros(6))
     self.assertAllEqual(np.unique(children.generation), [15, 19])
-    for phi, generation in zip(children.phi, children.generation, strict=True):
-      step = phi - before.phi[generation - 11]
+    self.assertAllEqual(children.parent, before.phi[children.generation - 11])
+    self.assertAllEqual(np.isnan(active.parent[:10]), np.ones([10, 4]))
+    for phi, parent in zip(children.phi, children.parent, strict=True):
+      step = phi - parent
       self.assertLess(np.linalg.norm(step), 0.3 + 0.2 * 2 + 1e-5)
       self.assertGreater(np.linalg.norm(step), 0.0)
 
@@ -303,7 +305,8 @@ class UpdateTest(parameterized.TestCase, tf.test.TestCase):
     history = made.history()
     self.assertAllEqual(history['active_phi'], _rows(made.active).phi)
     self.assertAllEqual(history['solved_age'], np.zeros(3))
-    self.assertLen(history, 8)
+    self.assertAllEqual(history['solved_parent'], _rows(made.solved).parent)
+    self.assertLen(history, 10)
 
 
 def _portable_uniform(seed, shape, low=0.0, high=1.0):

@@ -96,6 +96,14 @@ class World(abc.ABC):
     """
     raise NotImplementedError(f'{self.name} has no pictures')
 
+  def draw(self, state: Any) -> list[shapes.Scene]:
+    """Returns what to draw of each of the B worlds, seen from above.
+
+    Raises:
+      NotImplementedError: the world is not made of shapes.
+    """
+    raise NotImplementedError(f'{self.name} is not drawn from shapes')
+
   @property
   def legend(self) -> tuple[tuple[str, shapes.Colour], ...]:
     """What the colours of the pictures mean, if anything."""

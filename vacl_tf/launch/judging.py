@@ -175,7 +175,7 @@ def make_world(
   return world
 
 
-def _environment(policy: Policy, world: config.EnvironmentConfig) -> base.World:
+def environment(policy: Policy, world: config.EnvironmentConfig) -> base.World:
   """Returns the world to play in.
 
   Raises:
@@ -204,9 +204,9 @@ def judge(
   task, judged = catalog.TASKS.get(world.name), world.horizon
   horizons = task.judged_horizons(world)
   longest = dataclasses.replace(world, horizon=max((judged, *horizons)))
-  env = _environment(policy, longest)
+  env = environment(policy, longest)
   player = players.ExportedPlayer(policy.acting, env, options.is_greedy)
-  progress = player.progress(options.num_tasks, _seed(options))
+  progress = player.progress(options.num_tasks, seed_of(options))
   value = {
     steps: evaluation.estimate(np.asarray(rollout.task_value(progress[:steps])))
     for steps in (judged, *horizons)
@@ -239,10 +239,10 @@ def film(
   path: str,
 ) -> str:
   """Writes a video of a few tasks; returns where it is."""
-  env = _environment(policy, world)
+  env = environment(policy, world)
   player = players.ExportedPlayer(policy.acting, env, options.is_greedy)
   try:
-    steps = player.film(_NUM_FILMED, _seed(options))
+    steps = player.film(_NUM_FILMED, seed_of(options))
     frames = [
       rendering.with_header(
         rendering.tile(pictures), f'step {step} of {len(steps) - 1}', env.legend
@@ -255,5 +255,6 @@ def film(
     raise command_line.UsageError(f'video={path}: {error}') from error
 
 
-def _seed(options: Options) -> types.Seed:
+def seed_of(options: Options) -> types.Seed:
+  """Returns the seed of tasks and worlds, which no training has."""
   return randomness.fold(randomness.root(options.seed), _STREAM)

@@ -232,7 +232,7 @@ def _varying(configs: list[dict[str, Any]]) -> list[str]:
   ]
 
 
-def _folders(values: list[str]) -> list[pathlib.Path]:
+def folders(values: list[str]) -> list[pathlib.Path]:
   """Returns the folders that the flags name."""
   found = []
   for value in values:
@@ -251,7 +251,7 @@ define = command_line.defines(
 def main() -> int:
   """Draws the runs that the flags name."""
   output = command_line.folder(_OUTPUT.value)
-  written = plot(_folders(_RUN_DIRS.value), output, _LABELS.value)
+  written = plot(folders(_RUN_DIRS.value), output, _LABELS.value)
   for path in written:
     print(f'Wrote {path}')
   if len(written) == 1:

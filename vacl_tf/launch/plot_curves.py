@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The picture of learning curves: coverage against steps and wall time."""
 
+import io
 import itertools
 import pathlib
 import textwrap
@@ -18,6 +19,7 @@ from vacl_tf.training import files
 
 if TYPE_CHECKING:  # At run time inside functions: it is slow to import.
   from matplotlib import axes
+  from matplotlib import figure
 
 STYLE = {
   'font.size': 12,
@@ -33,13 +35,14 @@ STYLE = {
 MILLION = 1e6
 
 # Okabe and Ito's colours, told apart by colour-blind eyes too.
-_COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9')
-_INK = '#555555'
+COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9')
+INK = '#555555'
 _MARKERS = 'os^Dv'
 _MINUTE = 60.0
 _BAND = '95 % bootstrap interval of the mean over'
 _LEGEND_COLUMNS = (54, 110)  # Characters of an entry: two in a row, or one.
 _LABEL_COLUMNS = 24  # Characters of a label on a curve; else it is a letter.
+_PALETTE = 256  # Colours of a picture.
 _HEIGHT, _LINE_HEIGHT = 4.6, 0.24  # Inches, without and per line of the legend.
 _RIGHTMOST = 0.75  # Share of the axis; farther right, labels are to the left.
 _FEW_TICKS = 1.5  # Decades of steps up to which 2 and 5 are marked, too.
@@ -88,7 +91,7 @@ def draw(groups: Sequence[Group], title: str, output: pathlib.Path) -> None:
     left, right = picture.subplots(1, 2, sharey=True)
     curves = []
     for index, group in enumerate(groups):
-      colour = _COLOURS[index % len(_COLOURS)]
+      colour = COLOURS[index % len(COLOURS)]
       curves.append(
         _draw_group(left, group, 'env_steps', MILLION, colour, True)
       )
@@ -109,8 +112,18 @@ def draw(groups: Sequence[Group], title: str, output: pathlib.Path) -> None:
     picture.legend(
       handles, labels, loc='outside lower center', ncols=1 + is_short
     )
-    with files.replaced(output) as beside:
-      picture.savefig(beside, format='png', dpi=100)
+    save(picture, output)
+
+
+def save(picture: 'figure.Figure', output: pathlib.Path) -> None:
+  """Writes a .png with a palette, half as large as one in full colour."""
+  from PIL import Image
+
+  whole = io.BytesIO()
+  picture.savefig(whole, format='png', dpi=100)
+  with Image.open(whole) as image, files.replaced(output) as beside:
+    few = image.convert('RGB').quantize(_PALETTE, dither=Image.Dither.NONE)
+    few.save(beside, format='png', optimize=True)
 
 
 def _set_axes(
@@ -166,22 +179,35 @@ def _draw_group(
     return _Curve(label, colour, *curve)
   for curve in curves:
     axis.plot(*curve, color=colour, lw=0.7, alpha=0.55)
-  # Seeds may be evaluated at different times: compared where all have run.
+  what = 'seeds' if len(seeds) == len(curves) else 'runs'
+  told = f'{label} ({len(curves)} {what}): mean; band: {_BAND} {what}'
+  grid, mean, *band = mean_of(curves)
+  axis.fill_between(grid, *band, color=colour, alpha=0.18, lw=0.0)
+  axis.plot(
+    *(grid, mean), color=colour, lw=2.2, label=told if has_label else None
+  )
+  return _Curve(label, colour, grid, mean)
+
+
+def mean_of(
+  curves: Sequence[tuple[np.ndarray, np.ndarray]],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+  """Returns the mean of two curves or more, and its 95 % bootstrap interval.
+
+  Seeds may be evaluated at different times: they are compared where all have
+  run.
+
+  Args:
+    curves: x and y of each.
+
+  Returns:
+    x, the mean, and the low and the high end of its interval.
+  """
   low, high = max(x[0] for x, _ in curves), min(x[-1] for x, _ in curves)
   found = np.unique(np.concatenate([x for x, _ in curves]))
   grid = found[(found >= low) & (found <= high)]
   values = np.array([np.interp(grid, *curve) for curve in curves])
-  what = 'seeds' if len(seeds) == len(curves) else 'runs'
-  told = f'{label} ({len(curves)} {what}): mean; band: {_BAND} {what}'
-  band = statistics.mean_band(values)
-  axis.fill_between(grid, *band, color=colour, alpha=0.18, lw=0.0)
-  axis.plot(
-    *(grid, values.mean(0)),
-    color=colour,
-    lw=2.2,
-    label=told if has_label else None,
-  )
-  return _Curve(label, colour, grid, values.mean(0))
+  return grid, values.mean(0), *statistics.mean_band(values)
 
 
 def _draw_success(
@@ -191,13 +217,13 @@ def _draw_success(
   if 'success' not in run.columns:
     return
   success = run.evaluated('success')
-  style = {'color': _COLOURS[0], 'ls': ':', 'lw': 1.5}
+  style = {'color': COLOURS[0], 'ls': ':', 'lw': 1.5}
   label = 'success rate: tasks that are solved as a whole'
   left.plot(run.evaluated('env_steps') / MILLION, success, label=label, **style)
   right.plot(run.evaluated('wall_seconds') / _MINUTE, success, **style)
 
 
-def _reference(task: str, num_agents: int) -> tuple[task_spec.Point, ...]:
+def reference(task: str, num_agents: int) -> tuple[task_spec.Point, ...]:
   """Returns the points of the published curve, none if there is none."""
   return catalog.TASKS.get(task).references.get(num_agents, ())
 
@@ -205,7 +231,7 @@ def _reference(task: str, num_agents: int) -> tuple[task_spec.Point, ...]:
 def _draw_authors(axis: 'axes.Axes', groups: Sequence[Group]) -> list[_Curve]:
   """Draws the authors' curves of the same tasks; returns them."""
   worlds = list(dict.fromkeys(group.world for group in groups))
-  known = {world: _reference(*world) for world in worlds}
+  known = {world: reference(*world) for world in worlds}
   known = {world: points for world, points in known.items() if points}
   curves = []
   for index, (world, points) in enumerate(known.items()):
@@ -218,7 +244,7 @@ def _draw_authors(axis: 'axes.Axes', groups: Sequence[Group]) -> list[_Curve]:
       steps,
       mean,
       None if np.isnan(std).all() else std,
-      color=_INK,
+      color=INK,
       ls='--',
       lw=1.0,
       marker=_MARKERS[index % len(_MARKERS)],
@@ -226,7 +252,7 @@ def _draw_authors(axis: 'axes.Axes', groups: Sequence[Group]) -> list[_Curve]:
       capsize=3,
       label=f'{label} (3 seeds): {bars}',
     )
-    curves.append(_Curve(short, _INK, steps, mean))
+    curves.append(_Curve(short, INK, steps, mean))
   return curves
 
 

@@ -40,7 +40,7 @@ def height(
 
 def _side(layout: map_layout.MapLayout, num_columns: int) -> float:
   """Returns the inches of a room's height."""
-  low, high = _bounds(layout)
+  low, high = bounds(layout)
   width, height = high - low
   return max((_WIDTH / num_columns - _GAP) * height / width, _LEAST)
 
@@ -131,7 +131,7 @@ def _plural(kind: str) -> str:
   return kind + ('es' if kind.endswith('x') else 's')
 
 
-def _bounds(layout: map_layout.MapLayout) -> tuple[np.ndarray, np.ndarray]:
+def bounds(layout: map_layout.MapLayout) -> tuple[np.ndarray, np.ndarray]:
   """Returns the corners [2] of what is shown: boxes with a margin."""
   boxes = np.array([layout.movers, layout.goals])
   low, high = boxes[:, ::2].min(0), boxes[:, 1::2].max(0)
@@ -143,7 +143,7 @@ def _make_room(axis: 'axes.Axes', layout: map_layout.MapLayout) -> None:
   """Sets up an axis with the walls of a room."""
   from matplotlib import patches
 
-  low, high = _bounds(layout)
+  low, high = bounds(layout)
   axis.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect='equal')
   axis.grid(False)
   axis.spines[:].set_visible(True)
@@ -161,7 +161,7 @@ def density(points: np.ndarray, layout: map_layout.MapLayout) -> np.ndarray:
 
   Bins are squares; those beyond the room are counted at its edge.
   """
-  low, high = _bounds(layout)
+  low, high = bounds(layout)
   bin_size = (high - low).max() / _NUM_BINS
   shape = np.ceil((high - low) / bin_size - 1e-9).astype(int)
   index = ((points - low) / bin_size).astype(int).clip(0, shape - 1)
@@ -207,7 +207,7 @@ def _outline(
   shares = np.pad(_blurred(density(points, layout)), 1)
   from_top = np.sort(shares.ravel())[::-1]
   level = from_top[np.searchsorted(from_top.cumsum(), _INSIDE * shares.sum())]
-  low, _ = _bounds(layout)
+  low, _ = bounds(layout)
   left, right, bottom, top = _extent(shares[1:-1, 1:-1], layout)
   size = (right - left) / (shares.shape[1] - 2)
   x, y = (
@@ -221,7 +221,7 @@ def _extent(
   shares: np.ndarray, layout: map_layout.MapLayout
 ) -> tuple[float, float, float, float]:
   """Returns left, right, bottom and top of all bins, in metres."""
-  low, high = _bounds(layout)
+  low, high = bounds(layout)
   bin_size = (high - low).max() / _NUM_BINS
   right, top = low + bin_size * np.array(shares.shape[::-1])
   return low[0], right, low[1], top

@@ -129,9 +129,9 @@ class CommandTest(parameterized.TestCase):
       run_folders.write_run(root / name),
       run_folders.write_run(root / 'other'),
     )
-    found = plot._folders([str(named), str(other)])
+    found = plot.folders([str(named), str(other)])
     self.assertEqual(found, [named, other])
-    both = plot._folders([f'{other}, {root / "third"}'])
+    both = plot.folders([f'{other}, {root / "third"}'])
     self.assertEqual(both, [other, root / 'third'])
 
   def test_a_picture_needs_no_tensorflow(self):

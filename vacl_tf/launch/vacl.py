@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """All commands by one name: vacl train --env=simple_spread --num_agents=4.
 
-`vacl train` is `python -m vacl_tf.launch.main`; evaluate, plot, study,
+`vacl train` is `python -m vacl_tf.launch.main`; evaluate, plot, report, study,
 benchmark and configuration are those of vacl_tf.launch.
 """
 
@@ -18,6 +18,7 @@ _COMMANDS = {
   'train': 'main',
   'evaluate': 'evaluate',
   'plot': 'plot',
+  'report': 'report',
   'study': 'study',
   'benchmark': 'benchmark',
   'configuration': 'configuration',

@@ -239,6 +239,9 @@ class HostedWorld(base.HostWorld):
   def make_simulator(self, num_worlds: int) -> base.Simulator:
     return self.env.make_simulator(num_worlds)
 
+  def draw(self, state: Any) -> list[shapes.Scene]:
+    return self.env.draw(state)
+
   def pictures(self, states: Sequence[Any]) -> list[list[base.Picture]]:
     return self.env.pictures(states)
 

@@ -5,6 +5,7 @@
 import pathlib
 import re
 import shutil
+import tempfile
 from collections.abc import Callable
 
 import tensorflow as tf
@@ -19,6 +20,8 @@ _FILE = re.compile(r'ckpt-(\d+)\.(?:index|data-\d+-of-\d+)')
 _INDEX = re.compile(r'ckpt-(\d+)\.index')
 _NUMBER = re.compile(r'ckpt-(\d+)\..*')
 _UNFINISHED = re.compile(r'new|ckpt-\d+_temp.*')
+# Variables that earlier versions did not have; without them a run goes on.
+_LATER = re.compile(r'/(active|solved)/rows/parent/')
 _NEW = 'new'  # Where a checkpoint is written before it gets its number.
 _OF_MANAGER = 'checkpoint'  # The list that earlier versions kept.
 
@@ -99,6 +102,8 @@ class Checkpointer:
         self._checkpoint.restore(path).assert_existing_objects_matched()
         return True
       except AssertionError as error:  # Whole, but of other variables.
+        if self._lacks_later_alone(path):
+          return True
         raise UnusableError(
           f'{path} was saved with another agent, curriculum or version of the '
           f'library ({files.first_line(error)}); use another --run_dir'
@@ -106,6 +111,22 @@ class Checkpointer:
       except _BROKEN as error:
         on_broken(number, files.first_line(error))
     return False
+
+  def _lacks_later_alone(self, path: str) -> bool:
+    """Returns whether a checkpoint has all but what earlier versions lacked.
+
+    Raises:
+      WriteError: there is no room for a checkpoint to compare it with.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+      beside = pathlib.Path(folder) / 'ckpt'
+      with files.writing(beside, tf.errors.OpError):
+        self._checkpoint.write(str(beside))
+      wanted, saved = (
+        tf.train.load_checkpoint(str(x)).get_variable_to_shape_map()
+        for x in (beside, path)
+      )
+    return all(map(_LATER.search, wanted.keys() - saved.keys()))
 
   def save(self) -> None:
     """Writes the next checkpoint, then removes the oldest ones.

@@ -8,6 +8,10 @@ import numpy as np
 import tensorflow as tf
 from absl.testing import parameterized
 
+from vacl_tf import config
+from vacl_tf import curriculum
+from vacl_tf import randomness
+from vacl_tf.testing import fakes
 from vacl_tf.training import checkpoints
 
 
@@ -159,6 +163,31 @@ class CheckpointerTest(tf.test.TestCase, parameterized.TestCase):
         checkpoints.UnusableError, 'another --run_dir'
       ):
         self._open()
+
+  def test_one_of_before_there_were_parents_goes_on(self):
+    def make():
+      cfg = config.Config(curriculum=config.TaskExpansionConfig(capacity=30))
+      made = curriculum.make(cfg, [fakes.LineWorld()], randomness.root(0))
+      return tf.Module(), made
+
+    old, old_sets = make()
+    # As it was: without the variables that are now there.
+    for members in (old_sets.active, old_sets.solved):
+      members.rows = dict(members.rows._asdict())
+      del members.rows['parent']
+    old.curriculum = old_sets
+    old_sets.active.count.assign(7)
+    checkpoints.Checkpointer(old, self.directory, 1).save()
+    new, sets = make()
+    new.curriculum = sets
+    checkpointer = checkpoints.Checkpointer(new, self.directory, 1)
+    self.assertTrue(checkpointer.restore(self.fail))
+    self.assertEqual(int(sets.active.count), 7)
+    self.assertTrue(np.isnan(sets.active.rows.parent).all())
+    new.more = tf.Variable(0)  # Which no earlier version lacked.
+    checkpointer = checkpoints.Checkpointer(new, self.directory, 1)
+    with self.assertRaisesRegex(checkpoints.UnusableError, 'another agent'):
+      checkpointer.restore(self.fail)
 
   def test_one_of_another_layout_is_refused_and_left_alone(self):
     self._save(1, 2)

@@ -4,7 +4,8 @@
 
 import math
 import pathlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,9 @@ from vacl_tf.training import files
 
 _MAX_SNAPSHOTS = 10
 _MAX_ROWS = 500  # Of each array: enough for a picture.
-_MAX_NUMBERS = 22_000  # Of a snapshot: all of them stay below 1 MB.
+# Of a snapshot, and of the parents besides: all of them stay below 1 MB.
+_MAX_NUMBERS, _MAX_PARENTS = 20_000, 2500
+_PARENT = '_parent'  # Ending of the names of their arrays.
 _BROKEN = (reading.UnreadableError, ValueError)
 
 Snapshots = dict[str, np.ndarray]
@@ -93,12 +96,34 @@ def record(
     triples = zip(iterations, iterations[1:], iterations[2:], strict=False)
     _, crowded = min((after - before, mine) for before, mine, after in triples)
     kept = {k: x for k, x in kept.items() if _iteration(k) != crowded}
-  row_size = sum(math.prod(array.shape[1:]) for array in arrays.values())
-  max_rows = max(min(_MAX_ROWS, _MAX_NUMBERS // row_size), 1)
-  for name, array in arrays.items():
-    stride = max(1, -(-len(array) // max_rows))
-    kept[f'{iteration}/{name}'] = np.asarray(array[::stride])
-  _write(path, kept)
+  found = _thinned(arrays)
+  _write(path, kept | {f'{iteration}/{name}': x for name, x in found.items()})
+
+
+def _thinned(arrays: Mapping[str, Any]) -> Snapshots:
+  """Returns some rows of each array, spread evenly.
+
+  Of parents there are fewer: `<name>_row` says which of the other arrays' rows
+  they belong to.
+  """
+  parents = {k: x for k, x in arrays.items() if k.endswith(_PARENT)}
+  others = {k: x for k, x in arrays.items() if k not in parents}
+  found = {}
+  for name, array in others.items():
+    found[name] = np.asarray(array[:: _stride(array, others, _MAX_NUMBERS)])
+  for name, array in parents.items():
+    rows = np.asarray(array[:: _stride(array, others, _MAX_NUMBERS)])
+    stride = _stride(rows, parents, _MAX_PARENTS)
+    found[name] = rows[::stride]
+    found[f'{name}_row'] = np.arange(0, len(rows), stride, dtype=np.int32)
+  return found
+
+
+def _stride(array: Any, arrays: Mapping[str, Any], max_numbers: int) -> int:
+  """Returns which multiples of its rows are kept, if all arrays are."""
+  row_size = sum(math.prod(x.shape[1:]) for x in arrays.values())
+  max_rows = max(min(_MAX_ROWS, max_numbers // max(row_size, 1)), 1)
+  return max(1, -(-len(array) // max_rows))
 
 
 def _read(path: pathlib.Path) -> Snapshots:

@@ -66,6 +66,17 @@ class RecordTest(tf.test.TestCase, parameterized.TestCase):
       self.assertAllEqual(phi, self.curriculum.active.rows.phi[:1200:3])
       self.assertEmpty(arrays['7/solved_phi'])
 
+  def test_parents_are_those_of_their_rows(self):
+    active = self.curriculum.active.rows
+    active.parent.assign(active.phi + 1.0)
+    history.record(self.path, self.curriculum, 7)
+    with np.load(self.path) as arrays:
+      rows = arrays['7/active_parent_row']
+      self.assertBetween(len(rows), 50, len(arrays['7/active_phi']))
+      children = arrays['7/active_phi'][rows]
+      self.assertAllEqual(arrays['7/active_parent'], children + 1.0)
+      self.assertEmpty(arrays['7/solved_parent'])
+
   def test_a_run_set_back_forgets_what_was_later(self):
     for iteration in (1, 2, 3, 2):
       history.record(self.path, self.curriculum, iteration)

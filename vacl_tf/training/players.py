@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exported policies at play: scores and films, for all tasks alike."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import tensorflow as tf
 from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.environments import base
+from vacl_tf.environments import shapes
 from vacl_tf.training import evaluation
 from vacl_tf.training import export
 from vacl_tf.training import host_rollout
@@ -70,25 +72,59 @@ class ExportedPlayer:
     if env.is_in_graph:
       draw, run = randomness.split(seed, 2)
       phi = env.task_space.sample_target(num_tasks, draw)
-      memory = self._first_memory(num_tasks)
-      first = env.place(phi, run)  # As `rollout.play` does.
-      states, _ = tf.function(
-        lambda: rollout.play(self._choose, env, phi, run, memory),
-        autograph=False,
-      )()
-      later = [
-        tf.nest.map_structure(lambda x, t=t: x[t], states)
-        for t in range(env.horizon)
-      ]
-      return env.pictures([first, *later])
+      return env.pictures(self._states(phi, run)[0])
     groups: dict[int, list[Any]] = {}
-    self._play_on_host(
-      num_tasks,
-      seed,
-      lambda group, state: groups.setdefault(group, []).append(state),
-    )
+    self._play_on_host(num_tasks, seed, _noting(groups))
     pictures = [env.pictures(states) for states in groups.values()]
     return [sum(step, []) for step in zip(*pictures, strict=True)]
+
+  def watch(
+    self, phi: np.ndarray, seed: types.Seed
+  ) -> tuple[np.ndarray, list[list[shapes.Scene]]]:
+    """Plays given tasks.
+
+    Args:
+      phi: [B, D] tasks.
+      seed: of worlds and actions.
+
+    Returns:
+      The progress [T, B], and of each task what there was to draw at its start
+      and after each step.
+
+    Raises:
+      NotImplementedError: the world is not made of shapes.
+    """
+    env = self._env
+    if env.is_in_graph:
+      states, progress = self._states(tf.constant(phi), seed)
+      steps = [env.draw(state) for state in states]
+      return progress, [list(scenes) for scenes in zip(*steps, strict=True)]
+    groups: dict[int, list[Any]] = {}
+    run, choose = randomness.split(seed, 2)
+    progress = self._play_given(phi, run, choose, _noting(groups, env.draw))
+    worlds = [zip(*steps, strict=True) for steps in groups.values()]
+    return progress, [list(scenes) for group in worlds for scenes in group]
+
+  def _states(
+    self, phi: tf.Tensor, seed: types.Seed
+  ) -> tuple[list[types.State], np.ndarray]:
+    """Plays tasks [B, D] in a graph.
+
+    Returns:
+      The T + 1 states, and the progress [T, B].
+    """
+    env = self._env
+    memory = self._first_memory(phi.shape[0])
+    first = env.place(phi, seed)  # As `rollout.play` does.
+    states, progress = tf.function(
+      lambda: rollout.play(self._choose, env, phi, seed, memory),
+      autograph=False,
+    )()
+    later = [
+      tf.nest.map_structure(lambda x, t=t: x[t], states)
+      for t in range(env.horizon)
+    ]
+    return [first, *later], progress.numpy()
 
   def _first_memory(self, num_worlds: int) -> dict[str, tf.Tensor]:
     counts = [role.num_agents for role in self._env.roles]
@@ -120,8 +156,19 @@ class ExportedPlayer:
     seed: types.Seed,
     watch: host_rollout.Watch | None = None,
   ) -> np.ndarray:
-    """Returns the progress [T, B]; see `host_rollout.Worlds.play`."""
+    """Returns the progress [T, B] on fresh tasks."""
     draw, run, choose = randomness.split(seed, 3)
+    phi = self._env.task_space.sample_target(num_tasks, draw).numpy()
+    return self._play_given(phi, run, choose, watch)
+
+  def _play_given(
+    self,
+    phi: np.ndarray,
+    run: types.Seed,
+    choose: types.Seed,
+    watch: host_rollout.Watch | None,
+  ) -> np.ndarray:
+    """Returns the progress [T, B]; see `host_rollout.Worlds.play`."""
 
     def act(
       begin: int, observations: types.Observations, past: tuple | None
@@ -134,8 +181,15 @@ class ExportedPlayer:
       )
       return tuple(x.numpy() for x in actions), (step + 1, memory)
 
-    phi = self._env.task_space.sample_target(num_tasks, draw).numpy()
     worlds = host_rollout.Worlds(self._env)
     progress = host_rollout.perform(act, worlds, phi, run, watch)
     self.num_unstable += worlds.num_unstable
     return progress
+
+
+def _noting(
+  groups: dict[int, list[Any]],
+  see: Callable[[Any], Any] = lambda state: state,
+) -> host_rollout.Watch:
+  """Returns what keeps what is seen of the states of each group."""
+  return lambda group, state: groups.setdefault(group, []).append(see(state))

@@ -16,6 +16,7 @@ from vacl_tf import environments
 from vacl_tf import randomness
 from vacl_tf.agents import base as agent_base
 from vacl_tf.agents import recurrent_agent
+from vacl_tf.environments import base
 from vacl_tf.networks import distributions
 from vacl_tf.testing import fakes
 from vacl_tf.training import evaluation
@@ -134,6 +135,44 @@ def _film(kind, is_greedy):
 
   with mock.patch.object(env, 'pictures', note):
     return _player(kind, is_greedy).film(_TASKS, _SEED), drawn
+
+
+class WatchTest(parameterized.TestCase, tf.test.TestCase):
+  def _tasks(self, kind):
+    """Returns the tasks that `progress` plays with the seed."""
+    draw = randomness.split(_SEED, 2 if kind == 'in_graph' else 3)[0]
+    return _world(kind).task_space.sample_target(_TASKS, draw).numpy()
+
+  @parameterized.parameters(*_KINDS)
+  def test_it_plays_the_tasks_that_it_is_given(self, kind):
+    player, phi = _player(kind, is_greedy=True), self._tasks(kind)
+    progress, scenes = player.watch(phi, randomness.root(7))
+    self.assertAllEqual(progress, player.progress(_TASKS, _SEED))
+    self.assertLen(scenes, _TASKS)
+    for row, world in zip(phi, scenes, strict=True):
+      self.assertLen(world, _STEPS + 1)
+      places = [disc.centre[0] for disc in world[0].discs]
+      self.assertAllClose(places, [*row[2:], *row[:2]])  # Landmarks first.
+
+  @parameterized.parameters(*_KINDS)
+  def test_scenes_are_those_of_the_progress(self, kind):
+    player, phi = _player(kind), self._tasks(kind)
+    progress, scenes = player.watch(phi, _SEED)
+    self.assertGreater(np.ptp(progress), 0.0)
+    for world, found in zip(scenes, progress.T, strict=True):
+      for scene, share in zip(world[1:], found, strict=True):
+        x = np.array([disc.centre[0] for disc in scene.discs])
+        far = abs(x[:2, None] - x[2:]).min(1)
+        self.assertEqual((far <= fakes.COVER_DISTANCE).mean(), share)
+
+  def test_worlds_that_are_not_made_of_shapes_say_so(self):
+    class Shapeless(fakes.HostedWorld):
+      draw = base.World.draw
+
+    world = Shapeless(_world('in_graph'))
+    player = players.ExportedPlayer(_exported(), world, True)
+    with self.assertRaisesRegex(NotImplementedError, 'not drawn from shapes'):
+      player.watch(self._tasks('on_host'), _SEED)
 
 
 class ProgressTest(parameterized.TestCase, tf.test.TestCase):

@@ -13,6 +13,7 @@ import numpy as np
 from vacl_tf import types
 from vacl_tf.environments import base
 from vacl_tf.environments import rendering
+from vacl_tf.environments import shapes
 from vacl_tf.environments.hide_and_seek import egocentric
 from vacl_tf.environments.hide_and_seek import environment
 from vacl_tf.environments.hide_and_seek import grid_task_space
@@ -20,6 +21,7 @@ from vacl_tf.environments.hide_and_seek import mechanics
 from vacl_tf.environments.hide_and_seek import task as task_lib
 from vacl_tf.environments.hide_and_seek.rendering import drawing
 from vacl_tf.environments.hide_and_seek.rendering import film
+from vacl_tf.environments.hide_and_seek.rendering import palette
 
 
 class HideAndSeek(base.HostWorld):
@@ -73,10 +75,16 @@ class HideAndSeek(base.HostWorld):
   ) -> list[list[base.Picture]]:
     return film.shoot(self.task, states).frames
 
+  @property
+  def legend(self) -> tuple[tuple[str, shapes.Colour], ...]:
+    return palette.legend(self.task.cast, self.task.teams)
+
+  def draw(self, state: task_lib.State) -> list[shapes.Scene]:
+    return drawing.scenes(self.task, state)
+
   def sketches(self, state: task_lib.State) -> list[base.Picture]:
     """Returns drawings from above: MuJoCo's pictures take seconds."""
-    scenes = drawing.scenes(self.task, state)
-    return [rendering.render(scene) for scene in scenes]
+    return [rendering.render(scene) for scene in self.draw(state)]
 
   def observation_bounds(self) -> tuple[Mapping[str, base.Bounds], ...]:
     return (

@@ -1,0 +1,333 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Runs on one page: python -m vacl_tf.launch.report --run_dirs=A,B.
+
+The page is one HTML file that needs no network. Curves are of all runs; the
+curriculum, the worst tasks, the films and the numbers of agents are of the
+first run that has them.
+"""
+
+import os
+import pathlib
+from collections.abc import Sequence
+from typing import Any
+
+from absl import flags
+
+from vacl_tf import catalog
+from vacl_tf.launch import command_line
+
+# oneDNN complains about integers, in a line that means nothing to a user.
+os.environ.setdefault('TF_ENABLE_ONEDNN_OPTS', '0')
+with command_line.quiet_imports():
+  from vacl_tf.launch import judging
+
+from vacl_tf.launch import devices
+from vacl_tf.launch import plot
+from vacl_tf.launch import plot_curriculum
+from vacl_tf.launch import report_charts
+from vacl_tf.launch import report_films
+from vacl_tf.launch import report_page
+from vacl_tf.launch import report_runs
+from vacl_tf.launch import report_sets
+from vacl_tf.launch import report_tables
+from vacl_tf.launch import task_sets
+from vacl_tf.training import files
+
+_RUNS, _PLAY = 'Which runs', 'What the policy plays'
+_MEASURES = ('coverage', 'success rate')  # Where the task is not known.
+
+_RUN_DIRS = command_line.Flag(
+  flags.DEFINE_multi_string,
+  'run_dirs',
+  [],
+  'Folders of runs, with commas or the flag several times. A folder that has '
+  'commas in its name is one.',
+  _RUNS,
+)
+_OUTPUT = command_line.Flag(
+  flags.DEFINE_string, 'output', 'report.html', 'Page to write, FILE.html.'
+)
+_NUM_TASKS = command_line.Flag(
+  flags.DEFINE_integer,
+  'num_tasks',
+  200,
+  'Fresh tasks of the target distribution that the policy plays.',
+  _PLAY,
+  lower_bound=2,
+  upper_bound=100_000,
+)
+_NUM_AGENTS = command_line.Flag(
+  flags.DEFINE_list,
+  'num_agents',
+  [],
+  'Numbers of agents that the policy is scored with, like 4,8,24. Default: as '
+  'trained, and twice as many.',
+  _PLAY,
+)
+_SEED = command_line.SEED.meaning('Of the tasks that are played.', _PLAY)
+
+
+def report(
+  run_dirs: Sequence[pathlib.Path],
+  output: pathlib.Path,
+  numbers: Sequence[int],
+  options: judging.Options,
+) -> list[str]:
+  """Writes the page.
+
+  Args:
+    run_dirs: folders of runs.
+    output: an .html.
+    numbers: of agents that the policy is scored with.
+    options: how it plays.
+
+  Returns:
+    What is missing of the runs; the page says so too.
+
+  Raises:
+    UsageError: there is nothing to show, or the output can't be written.
+  """
+  _check_output(output)
+  notes: list[str] = []
+  runs = report_runs.read(run_dirs, notes.append)
+  page = _page(runs, numbers, options, notes)
+  try:
+    with files.replaced(output) as beside:
+      beside.write_text(page, encoding='utf-8')
+  except OSError as error:
+    raise plot.UnwritableError(
+      f'output={output} cannot be written ({error.strerror}); give another one'
+    ) from error
+  return notes
+
+
+def _page(
+  runs: Sequence[report_runs.Run],
+  numbers: Sequence[int],
+  options: judging.Options,
+  notes: list[str],
+) -> str:
+  """Returns the page; adds to the notes what is missing."""
+  known = next((run for run in runs if run.cfg is not None), None)
+  measures = _MEASURES
+  if known is not None:
+    measures = catalog.TASKS.get(known.cfg.environment.name).measures
+  curves = report_charts.coverage(runs, measures[0])
+  charts = {'curves': curves, 'speed': report_charts.speed(runs)}
+  data: dict[str, Any] = {'measure': measures[0], 'charts': charts}
+  sections = [
+    report_page.section(
+      'curves',
+      'How good',
+      report_page.table(report_tables.summary(runs, measures)),
+      report_page.charts('curves'),
+    ),
+    *_played(runs, numbers, options, data, measures, notes.append),
+    _speed(runs),
+    *([_constants(known)] if known is not None else []),
+    report_page.section(
+      'machine',
+      'Hardware and versions',
+      report_page.table(report_tables.machine(runs)),
+    ),
+  ]
+  if notes:
+    missing = report_page.bullets(notes)
+    missing = report_page.section('missing', 'What is missing', missing)
+    sections.insert(0, missing)
+  return report_page.page(_title(runs), sections, data)
+
+
+def _check_output(output: pathlib.Path) -> None:
+  if output.suffix != '.html':
+    raise command_line.UsageError(
+      f'output={output} is not a page; give a name that ends in .html'
+    )
+  if not output.parent.is_dir():
+    raise command_line.UsageError(
+      f'output={output} is in a folder that does not exist; make it first: '
+      f'mkdir -p {output.parent}'
+    )
+
+
+def _title(runs: Sequence[report_runs.Run]) -> str:
+  """Returns what the runs have in common, or where the first one is."""
+  recorded = [run.record for run in runs if run.record is not None]
+  if not recorded:
+    return f'Report on {runs[0].path}'
+  groups, shared = plot.group_by_config(recorded)
+  return shared or ', '.join(group.label for group in groups)
+
+
+def _played(
+  runs: Sequence[report_runs.Run],
+  numbers: Sequence[int],
+  options: judging.Options,
+  data: dict[str, Any],
+  measures: Sequence[str],
+  note: report_runs.Note,
+) -> list[str]:
+  """Returns the sections that a policy or sets of tasks are needed for."""
+  run = next((run for run in runs if run.cfg is not None), None)
+  if run is None:
+    note('no curriculum, films or numbers of agents: no constants are known')
+    return []
+  has_sets = [x for x in runs if x.record is not None and x.record.has_sets]
+  run = has_sets[0] if has_sets else run
+  sets = _sets(run, note)
+  policy = report_films.load(run.path, note)
+  shown = found = None
+  if policy is not None:
+    found = report_films.judge(policy, numbers, options, note)
+    shown = report_films.show(policy, run.cfg, sets.snapshots, options, note)
+  if shown is not None:
+    data['films'] = shown.films
+    data['failures'] = [failure._asdict() for failure in shown.failures]
+  sections = [_curriculum(run, sets, shown, data, note)]
+  if shown is not None and shown.failures:
+    sections.append(_failures(run, shown, measures))
+  if found:
+    table = report_page.table(report_tables.counts(found, measures))
+    told = (
+      f'The policy of {run.path}, greedy, on {options.num_tasks} fresh target '
+      'tasks each; in brackets 95 % intervals over tasks.'
+    )
+    heading = 'With other numbers of agents'
+    sections.append(
+      report_page.section('counts', heading, report_page.paragraph(told), table)
+    )
+  return sections
+
+
+def _sets(run: report_runs.Run, note: report_runs.Note) -> plot_curriculum.Sets:
+  """Returns the sets of tasks of a run, without what can't be read."""
+  if run.record is None:
+    return plot_curriculum.Sets(None, {})
+  try:
+    found = plot_curriculum.read(run.record)
+  except (command_line.UsageError, ImportError, ValueError) as error:
+    note(f'no map of the curriculum: {error}')
+    return plot_curriculum.Sets(None, {})
+  if run.record.has_sets and not found.snapshots:
+    note(f'{run.path} has no curriculum.npz: where tasks lie is not drawn')
+  return found
+
+
+def _curriculum(
+  run: report_runs.Run,
+  sets: plot_curriculum.Sets,
+  shown: report_films.Shown | None,
+  data: dict[str, Any],
+  note: report_runs.Note,
+) -> str:
+  """Returns the section on the curriculum."""
+  record = run.record
+  name = run.cfg.environment.name
+  if record is None or not record.has_sets:
+    told = f'{run.path} keeps no sets of tasks ({run.cfg.curriculum.name}).'
+    return report_page.section(
+      'curriculum', 'Curriculum', report_page.paragraph(told)
+    )
+  target = None
+  if sets.layout is None:
+    note(f'tasks of {name} have no map: sizes of the sets alone are drawn')
+  elif sets.snapshots:
+    target = task_sets.sample_target(sets.layout, sets.snapshots)
+    filmed = report_sets.Filmed({}, target[:100], {})
+    data['curriculum'] = report_sets.build(
+      sets.layout,
+      sets.snapshots,
+      record.columns,
+      filmed if shown is None else shown.filmed,
+    )
+    data.setdefault('films', {'shared': {}, 'items': []})
+  data['charts']['sets'] = report_charts.sets(record, sets, target)
+  return report_page.section(
+    'curriculum',
+    'Curriculum',
+    report_page.paragraph(f'Sets of tasks of {run.path}.'),
+    report_page.widget('curriculum') if 'curriculum' in data else '',
+    report_page.charts('sets'),
+  )
+
+
+def _failures(
+  run: report_runs.Run, shown: report_films.Shown, measures: Sequence[str]
+) -> str:
+  """Returns the section on the worst tasks."""
+  num_bad = int((shown.values < 1.0).sum())
+  told = (
+    f'The {len(shown.failures)} worst of {len(shown.values)} fresh target '
+    f'tasks that the policy of {run.path} plays, worst first; {num_bad} of all '
+    f'have a value below 1. The value is the mean of "{measures[0]}" over the '
+    'last five steps. Lines show the whole way; click for the film.'
+  )
+  return report_page.section(
+    'failures',
+    'Worst tasks',
+    report_page.paragraph(told),
+    report_page.widget('failures'),
+  )
+
+
+def _speed(runs: Sequence[report_runs.Run]) -> str:
+  return report_page.section(
+    'speed',
+    'Speed',
+    report_page.table(report_tables.speed(runs)),
+    report_page.charts('speed'),
+  )
+
+
+def _constants(run: report_runs.Run) -> str:
+  """Returns the section on a run's constants."""
+  found = report_tables.changes(run)
+  if found is None:
+    told = f'There is no preset {run.cfg.preset} any more to compare with.'
+  elif found.rows:
+    told = f'What {run.path} has otherwise than its preset:'
+  else:
+    told = f'{run.path} has all constants as its preset says.'
+  return report_page.section(
+    'constants',
+    'Constants',
+    report_page.paragraph(told),
+    report_page.table(found) if found is not None and found.rows else '',
+    report_page.folded(
+      'All constants', report_page.table(report_tables.constants(run))
+    ),
+  )
+
+
+def _numbers() -> list[int]:
+  """Returns what --num_agents lists."""
+  try:
+    return [int(number) for number in _NUM_AGENTS.value]
+  except ValueError as error:
+    raise command_line.UsageError(
+      f'num_agents={",".join(_NUM_AGENTS.value)} is not a list of numbers; '
+      'give one like 4,8,24'
+    ) from error
+
+
+define = command_line.defines(
+  *(_RUN_DIRS, _OUTPUT, _NUM_TASKS, _NUM_AGENTS, _SEED, devices.DEVICE),
+  command_line.IMPORT,
+)
+
+
+def main() -> int:
+  """Writes the page that the flags ask for."""
+  devices.use()
+  output = command_line.folder(_OUTPUT.value)
+  options = judging.Options(_NUM_TASKS.value, _SEED.value, True)
+  folders = plot.folders(_RUN_DIRS.value)
+  for text in report(folders, output, _numbers(), options):
+    print('note:', text)
+  print(f'Wrote {output}')
+  return 0
+
+
+if __name__ == '__main__':
+  command_line.start(main, define)

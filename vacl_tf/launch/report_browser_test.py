@@ -1,0 +1,189 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""A page in a real browser: `make test-browser`, which needs Chromium."""
+
+import base64
+import json
+import os
+import pathlib
+import re
+
+import numpy as np
+from absl.testing import absltest
+from absl.testing import parameterized
+
+from vacl_tf.launch import judging
+from vacl_tf.launch import report
+from vacl_tf.testing import browser
+
+_RESULTS = pathlib.Path(__file__).parents[2] / 'results'
+_RUN = _RESULTS / 'push_ball_n4' / 'seed0'  # It grows from two agents to four.
+_WIDTHS = (1280, 400)
+_LEAST_FONT = 12.0  # Pixels.
+_SMALLEST = """
+  Math.min(...[...document.querySelectorAll('body *')]
+    .filter((x) => [...x.childNodes].some(
+      (y) => y.nodeType === 3 && y.textContent.trim()))
+    .filter((x) => x.getClientRects().length)
+    .map((x) => parseFloat(getComputedStyle(x).fontSize) *
+      (x.ownerSVGElement ? x.getScreenCTM().a : 1)))
+"""
+_BOX = """
+  (() => {
+    const found = document.querySelector('%s');
+    found.scrollIntoView({block: 'center'});
+    const box = found.getBoundingClientRect();
+    return [box.left, box.top, box.width, box.height];
+  })()
+"""
+
+
+@absltest.skipUnless(_RUN.is_dir(), 'results/ is not here')
+class BrowserTest(parameterized.TestCase):
+  @classmethod
+  def setUpClass(cls):
+    super().setUpClass()
+    program = browser.find()
+    if program is None:
+      raise absltest.SkipTest('no Chromium: apt-get install chromium')
+    cls.path = pathlib.Path(absltest.get_default_test_tmpdir(), 'report.html')
+    report.report([_RUN], cls.path, [], judging.Options(60, 0, True))
+    text = cls.path.read_text()
+    [cls.data] = re.findall('<script type="application/json".*?>(.*)<', text)
+    cls.data = json.loads(cls.data)
+    cls.page = cls.enterClassContext(browser.started(program))
+
+  def setUp(self):
+    super().setUp()
+    self.page.complaints.clear()
+
+  def tearDown(self):
+    self.assertEmpty(self.page.complaints)
+    super().tearDown()
+
+  def _text(self, name):
+    return self.page.value(f"document.getElementById('{name}').innerText")
+
+  def _maps(self):
+    """Returns what is drawn on the maps."""
+    return self.page.value(
+      "[...document.querySelectorAll('.rooms canvas')].map("
+      '(x) => x.toDataURL())'
+    )
+
+  def _click_dot(self, name, row, time=-1):
+    """Clicks where a task of a set puts its first entity."""
+    found = self.data['curriculum']
+    packed = found['target']
+    if name != 'target':
+      packed = found['snapshots'][time]['sets'][name]
+    points = np.frombuffer(base64.b64decode(packed['points']), '<i2')
+    points = points.reshape(packed['rows'], -1, 2) * found['unit']
+    left, top, width, _ = self.page.value(_BOX % '.rooms canvas')
+    from_x, to_x, _, to_y = found['box']
+    scale = width / (to_x - from_x)
+    x, y = points[row, 0]
+    self.page.click(left + scale * (x - from_x), top + scale * (to_y - y))
+
+  def _show_alone(self, name):
+    for index, other in enumerate(('active', 'solved', 'target')):
+      self.page.value(
+        f"[...document.querySelectorAll('input[type=checkbox]')][{index}]"
+        f'.checked !== {json.dumps(other == name)} && '
+        f"[...document.querySelectorAll('input[type=checkbox]')][{index}]"
+        '.click()'
+      )
+
+  @parameterized.parameters(*_WIDTHS)
+  def test_it_is_legible(self, width):
+    self.page.open(self.path, width)
+    self.assertLessEqual(
+      self.page.value('document.documentElement.scrollWidth'), width
+    )
+    self.assertGreaterEqual(self.page.value(_SMALLEST), _LEAST_FONT)
+    least = min(width - 80, 300)
+    for part in ('.charts svg', '.rooms canvas'):
+      self.assertGreater(self.page.value(_BOX % part)[2], least)
+    if folder := os.environ.get('PICTURES'):
+      self.page.picture(pathlib.Path(folder) / f'report_{width}.png')
+
+  @parameterized.parameters(*_WIDTHS)
+  def test_the_slider_goes_through_time(self, width):
+    self.page.open(self.path, width)
+    self.page.value("document.getElementById('time').focus()")
+    seen = set()
+    self.page.press('Home')
+    for snapshot in self.data['curriculum']['snapshots']:
+      told = f'iteration {snapshot["iteration"]}'
+      self.assertEndsWith(self._text('told'), told)
+      seen.add(tuple(self._maps()))
+      self.page.press('ArrowRight')
+    self.assertLen(seen, len(self.data['curriculum']['snapshots']))
+
+  @parameterized.product(width=_WIDTHS, name=('active', 'solved', 'target'))
+  def test_a_click_on_a_dot_plays_its_film(self, width, name):
+    self.page.open(self.path, width)
+    self._show_alone(name)
+    sets = self.data['curriculum']['snapshots'][-1]['sets']
+    sets['target'] = self.data['curriculum']['target']
+    row = min(map(int, sets[name]['films']))
+    before = self._maps()
+    self._click_dot(name, row)
+    facts = self._text('facts').split()
+    self.assertEqual(facts[:2], ['set', name])
+    for old, new in zip(before, self._maps(), strict=True):
+      self.assertNotEqual(old, new)  # Its entities are marked on each map.
+    self.page.wait(
+      "/step [5-9]/.test(document.getElementById('caption').innerText)"
+    )
+    picture = "document.getElementById('chosen').toDataURL()"
+    first = self.page.value(picture)
+    self.page.wait(f'{picture} !== {json.dumps(first)}')
+
+  def test_a_task_without_a_film_is_drawn(self):
+    self.page.open(self.path, _WIDTHS[0])
+    self._show_alone('active')
+    packed = self.data['curriculum']['snapshots'][-1]['sets']['active']
+    without = [
+      x for x in range(packed['rows']) if str(x) not in packed['films']
+    ]
+    for row in without:
+      self._click_dot('active', row)
+      if 'no film' in self._text('caption'):
+        break
+    self.assertIn('no film of this task', self._text('caption'))
+    self.assertIn('not recorded by this run', self._text('facts'))
+
+  def test_play_and_pause(self):
+    self.page.open(self.path, _WIDTHS[0])
+    self.page.click(*self._middle('.controls button'))
+    first = self.data['curriculum']['snapshots'][0]['iteration']
+    self.assertEndsWith(self._text('told'), f'iteration {first}')
+    self.page.wait(
+      f"!document.getElementById('told').innerText.endsWith(' {first}')"
+    )
+    self.page.click(*self._middle('.controls button'))
+    stopped = self._text('told')
+    self.page.value('new Promise((done) => setTimeout(done, 1200))')
+    self.assertEqual(self._text('told'), stopped)
+
+  @parameterized.parameters(*_WIDTHS)
+  def test_worst_tasks_are_drawn_and_play(self, width):
+    self.page.open(self.path, width)
+    number = "document.querySelectorAll('.failures canvas').length"
+    self.assertEqual(self.page.value(number), len(self.data['failures']))
+    caption = "document.querySelector('.failures figcaption').innerText"
+    value = f'value {self.data["failures"][0]["value"]:.2f}'
+    self.assertEqual(self.page.value(caption), value)
+    self.page.click(*self._middle('.failures canvas'))
+    self.page.wait(f'/step [5-9]/.test({caption})')
+    self.page.click(*self._middle('.failures canvas'))
+    self.assertEqual(self.page.value(caption), value)
+
+  def _middle(self, selector):
+    left, top, width, height = self.page.value(_BOX % selector)
+    return left + width / 2, top + height / 2
+
+
+if __name__ == '__main__':
+  absltest.main()

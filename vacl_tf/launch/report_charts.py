@@ -1,0 +1,230 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The curves of a report, as JSON that page/charts.js draws.
+
+A chart is a title, two axes and series. The x and y of a series are as long as
+each other; where there is a band, so are its low and high.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from vacl_tf.launch import plot
+from vacl_tf.launch import plot_curriculum
+from vacl_tf.launch import plot_curves
+from vacl_tf.launch import plot_rooms
+from vacl_tf.launch import records
+from vacl_tf.launch import report_runs
+from vacl_tf.launch import task_sets
+
+_MOST_POINTS = 400  # Of a series: more than a page is wide.
+_DIGITS = 5
+_MINUTE = 60.0
+_X = {'env_steps': plot_curves.MILLION, 'wall_seconds': _MINUTE}
+_NAMES = {
+  'env_steps': 'environment steps (millions)',
+  'wall_seconds': 'wall time (minutes)',
+}
+_STEPS_NAME = _NAMES['env_steps']
+
+Chart = dict[str, Any]
+Series = dict[str, Any]
+
+
+def coverage(runs: Sequence[report_runs.Run], measure: str) -> list[Chart]:
+  """Returns coverage against steps and wall time.
+
+  Args:
+    runs: those without evaluations are left out.
+    measure: what coverage means in the task.
+  """
+  recorded = [run.record for run in runs if run.record is not None]
+  if not recorded:
+    return []
+  groups, _ = plot.group_by_config(recorded)
+  charts = []
+  for column in _X:
+    series = []
+    for index, group in enumerate(groups):
+      colour = plot_curves.COLOURS[index % len(plot_curves.COLOURS)]
+      series += _of_group(group, column, colour)
+    if column == 'env_steps':
+      series += _of_authors(groups)
+    if len(recorded) == 1 and 'success' in recorded[0].columns:
+      series.append(_success(recorded[0], column))
+    charts.append(
+      chart(
+        f'{measure.capitalize()} against {_NAMES[column].partition(" (")[0]}',
+        _NAMES[column],
+        f'{measure} of target tasks (0 to 1)',
+        series,
+        top=1.0,
+        is_log=column == 'env_steps',
+      )
+    )
+  return charts
+
+
+def chart(
+  title: str,
+  x_name: str,
+  y_name: str,
+  series: Sequence[Series],
+  top: float | None = None,
+  is_log: bool = False,
+) -> Chart:
+  """Returns a chart whose y axis begins at 0.
+
+  Args:
+    title: above it.
+    x_name: of the x axis, with its unit.
+    y_name: of the y axis, with its unit.
+    series: of `line`.
+    top: of the y axis, None for the largest value.
+    is_log: whether the x axis is logarithmic.
+  """
+  return {
+    'title': title,
+    'x': x_name + (', logarithmic' if is_log else ''),
+    'y': y_name,
+    'top': top,
+    'is_log': is_log,
+    'series': list(series),
+  }
+
+
+def line(
+  name: str, colour: str, x: np.ndarray, y: np.ndarray, **more: Any
+) -> Series:
+  """Returns a curve without what is not known of it, at most so many points.
+
+  Args:
+    name: in the legend; '' for none.
+    colour: of the line.
+    x: [N].
+    y: [N], NaN where it is not known.
+    **more: `low` and `high` [N] of a band; `is_thin` or `is_dashed`.
+  """
+  arrays = {'x': x, 'y': y} | {
+    key: value for key, value in more.items() if isinstance(value, np.ndarray)
+  }
+  chosen = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
+  if len(chosen) > _MOST_POINTS:
+    places = np.linspace(0, len(chosen) - 1, _MOST_POINTS).round().astype(int)
+    chosen = chosen[places]
+  numbers = {key: _rounded(array[chosen]) for key, array in arrays.items()}
+  return {'name': name, 'colour': colour} | more | numbers
+
+
+def sets(
+  run: records.Record, found: plot_curriculum.Sets, target: np.ndarray | None
+) -> list[Chart]:
+  """Returns how the sets of tasks grow.
+
+  Args:
+    run: that keeps sets.
+    found: its snapshots.
+    target: [rows, D] target tasks, None if the task has no map.
+  """
+  columns = run.columns
+  steps = columns['env_steps'] / plot_curves.MILLION
+  colours = {'active': plot_rooms.ACTIVE, 'solved': plot_rooms.SOLVED}
+  sizes = [
+    line(name, colour, steps, columns[f'{name}_tasks'])
+    for name, colour in colours.items()
+  ]
+  news = [line('', plot_rooms.SOLVED, steps, columns['newly_solved'])]
+  charts = [
+    chart('Tasks in the sets', _STEPS_NAME, 'tasks', sizes),
+    chart('Newly solved in an iteration', _STEPS_NAME, 'tasks', news),
+  ]
+  if target is not None and found.snapshots:
+    at = steps_of(run.columns, list(found.snapshots)) / plot_curves.MILLION
+    far = {
+      name: [
+        task_sets.distance_to_target(x[f'{name}_phi'], target, found.layout)
+        for x in found.snapshots.values()
+      ]
+      for name in colours
+    }
+    lines = [line(x, colours[x], at, np.array(far[x])) for x in colours]
+    charts.append(
+      chart('Distance to the target tasks', _STEPS_NAME, 'metres', lines)
+    )
+  return charts
+
+
+def steps_of(
+  columns: dict[str, np.ndarray], iterations: Sequence[int]
+) -> np.ndarray:
+  """Returns the environment steps after some iterations."""
+  return np.interp(iterations, columns['iteration'], columns['env_steps'])
+
+
+def speed(runs: Sequence[report_runs.Run]) -> list[Chart]:
+  """Returns environment steps per second of wall time."""
+  series = []
+  for index, run in enumerate(runs):
+    if len(run.columns.get('env_steps', ())) > 1:
+      colour = plot_curves.COLOURS[index % len(plot_curves.COLOURS)]
+      steps = run.columns['env_steps'][1:] / plot_curves.MILLION
+      series.append(line(str(run.path), colour, steps, rates(run.columns)))
+  if not series:
+    return []
+  return [chart('Speed', _STEPS_NAME, 'environment steps a second', series)]
+
+
+def rates(columns: dict[str, np.ndarray]) -> np.ndarray:
+  """Returns steps a second of each iteration but the first, which compiles.
+
+  NaN where the clock stood still.
+  """
+  steps, seconds = (np.diff(columns[x]) for x in _X)
+  return np.where(
+    seconds > 0, steps / np.where(seconds > 0, seconds, 1), np.nan
+  )
+
+
+def _of_group(
+  group: plot_curves.Group, column: str, colour: str
+) -> list[Series]:
+  """Returns the curves of runs that differ in the seed, and their mean."""
+  unit = _X[column]
+  curves = [
+    (run.evaluated(column) / unit, run.evaluated('coverage'))
+    for run in group.runs
+  ]
+  if len(curves) == 1:
+    seed = group.runs[0].config['seed']
+    return [line(f'{group.label} (seed {seed})', colour, *curves[0])]
+  thin = [line('', colour, *curve, is_thin=True) for curve in curves]
+  grid, mean, low, high = plot_curves.mean_of(curves)
+  name = f'{group.label}: mean of {len(curves)} runs and its 95 % interval'
+  return [*thin, line(name, colour, grid, mean, low=low, high=high)]
+
+
+def _of_authors(groups: Sequence[plot_curves.Group]) -> list[Series]:
+  """Returns the published curves of the same tasks."""
+  found = []
+  for world in dict.fromkeys(group.world for group in groups):
+    if points := plot_curves.reference(*world):
+      steps, mean, _ = np.array(points, float).T
+      name = f"authors' VACL on {world[0]}, n = {world[1]} (3 seeds)"
+      found.append(line(name, plot_curves.INK, steps, mean, is_dashed=True))
+  return found
+
+
+def _success(run: records.Record, column: str) -> Series:
+  return line(
+    'success rate: tasks that are solved as a whole',
+    plot_curves.COLOURS[2],
+    run.evaluated(column) / _X[column],
+    run.evaluated('success'),
+    is_dashed=True,
+  )
+
+
+def _rounded(values: np.ndarray) -> list[float]:
+  return [float(f'{value:.{_DIGITS}g}') for value in values]

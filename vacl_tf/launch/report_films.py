@@ -1,0 +1,264 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What a policy does in a report: scores, its worst tasks, and films."""
+
+import json
+import pathlib
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from vacl_tf import catalog
+from vacl_tf import config
+from vacl_tf import entity_counts
+from vacl_tf import randomness
+from vacl_tf import types
+from vacl_tf.environments import base
+from vacl_tf.environments import shapes
+from vacl_tf.launch import command_line
+from vacl_tf.launch import judging
+from vacl_tf.launch import records
+from vacl_tf.launch import report_packing
+from vacl_tf.launch import report_runs
+from vacl_tf.launch import report_sets
+from vacl_tf.training import checkpoints
+from vacl_tf.training import players
+from vacl_tf.training import rollout
+
+NUM_FAILURES = 20
+_NUM_FILMS = 200
+_NUM_TARGET_FILMS = 60  # Of target tasks, the worst ones first.
+_MOST_BYTES = 5_000_000  # Of all films, of a page below 8 MB.
+_MOST_DISCS = 1_500_000  # Kept at once, over all worlds and times.
+_DISCS = 3  # Of an entity, about.
+
+
+class Failure(NamedTuple):
+  """A task that went badly."""
+
+  value: float
+  film: int
+
+
+class Shown(NamedTuple):
+  """What a policy did.
+
+  Attributes:
+    films: packed ones, and what they share.
+    filmed: which tasks of the sets, and of the target distribution, they show.
+    failures: the worst of the target tasks, worst first.
+    values: [rows] of all target tasks that were played.
+  """
+
+  films: dict[str, Any]
+  filmed: report_sets.Filmed
+  failures: list[Failure]
+  values: np.ndarray
+
+
+def load(
+  run_dir: pathlib.Path, note: report_runs.Note
+) -> judging.Policy | None:
+  """Returns the policy of a run, None if there is none that can be read."""
+  try:
+    return judging.load(run_dir, None, run_graph=False)
+  except (
+    command_line.UsageError,
+    checkpoints.UnusableError,
+    ImportError,
+    ValueError,
+  ) as error:
+    note(f'no policy is played: {error}')
+    return None
+
+
+def judge(
+  policy: judging.Policy,
+  numbers: Sequence[int],
+  options: judging.Options,
+  note: report_runs.Note,
+) -> list[dict[str, Any]]:
+  """Returns how good a policy is with other numbers of entities.
+
+  Args:
+    policy: that plays.
+    numbers: of agents, besides those that it was trained with; if empty, twice
+      as many where the task can have them.
+    options: how to play.
+    note: is told which can't be played.
+  """
+  trained = policy.world
+  wanted: list[int | None] = list(numbers)
+  if not wanted:
+    twice = 2 * trained.num_agents
+    fits = twice <= catalog.TASKS.get(trained.name).most[0]
+    wanted = [None, twice] if fits else [None]
+  found = []
+  for number in wanted:
+    try:
+      counts = judging.wanted_counts(trained, number, None)
+      world = judging.make_world(trained, counts)
+      found.append(judging.judge(policy, world, options))
+    except (command_line.UsageError, base.WorldError, ValueError) as error:
+      note(f'not evaluated with {number or "the trained"} agents: {error}')
+  return found
+
+
+def show(
+  policy: judging.Policy,
+  cfg: config.Config,
+  snapshots: Mapping[int, records.Snapshot],
+  options: judging.Options,
+  note: report_runs.Note,
+) -> Shown | None:
+  """Plays target tasks and tasks of the sets, and films some of them.
+
+  Args:
+    policy: that plays.
+    cfg: of its run.
+    snapshots: of the sets of tasks, maybe none.
+    options: how to play, and how many target tasks.
+    note: is told what can't be filmed.
+
+  Returns:
+    None if the worlds can't be drawn from shapes.
+  """
+  album = _Album()
+  own, others = randomness.split(judging.seed_of(options), 2)
+  try:
+    phi, values, target = _film_target(policy, options, album, own)
+    filmed = _film_sets(policy, cfg, snapshots, options, album, others, note)
+  except (NotImplementedError, ValueError) as error:
+    note(f'no films: {error}')
+    return None
+  except (command_line.UsageError, base.WorldError) as error:
+    note(f'the policy was not played: {error}')
+    return None
+  if album.is_full:
+    note(
+      f'films are large: {len(album.films)} tasks of the {_NUM_FILMS} that '
+      'should be are in this page'
+    )
+  failures = [
+    Failure(float(values[row]), target[row])
+    for row in list(target)[:NUM_FAILURES]
+  ]
+  films = {'shared': album.packer.shared(), 'items': album.films}
+  return Shown(films, report_sets.Filmed(filmed, phi, target), failures, values)
+
+
+class _Album:
+  """Films, as long as there is room for more."""
+
+  def __init__(self) -> None:
+    self.packer = report_packing.Packer()
+    self.films: list[dict[str, Any]] = []
+    self.is_full = False
+    self._num_bytes = 0
+
+  def add(
+    self,
+    index: dict[int, int],
+    row: int,
+    scenes: Sequence[shapes.Scene],
+    progress: np.ndarray,
+  ) -> None:
+    """Adds a film of a row to the index, if there is room."""
+    film = self.packer.film(scenes, progress)
+    num_bytes = len(json.dumps(film))
+    self.is_full |= self._num_bytes + num_bytes > _MOST_BYTES
+    if not self.is_full:
+      self._num_bytes += num_bytes
+      index[row] = len(self.films)
+      self.films.append(film)
+
+
+def _film_target(
+  policy: judging.Policy,
+  options: judging.Options,
+  album: _Album,
+  seed: types.Seed,
+) -> tuple[np.ndarray, np.ndarray, dict[int, int]]:
+  """Films target tasks, the worst ones first.
+
+  Returns:
+    All that were played [rows, D], their values [rows], and by row, worst
+    first, the numbers of the films.
+  """
+  draw, play = randomness.split(seed, 2)
+  player, env = _player(policy, policy.world, options)
+  num_tasks = min(options.num_tasks, _most_at_once(env))
+  phi = env.task_space.sample_target(num_tasks, draw).numpy()
+  progress, scenes = player.watch(phi, play)
+  values = np.asarray(rollout.task_value(progress))
+  films: dict[int, int] = {}
+  for row in np.argsort(values, kind='stable')[:_NUM_TARGET_FILMS].tolist():
+    album.add(films, row, scenes[row], progress[:, row])
+  return phi, values, films
+
+
+def _film_sets(
+  policy: judging.Policy,
+  cfg: config.Config,
+  snapshots: Mapping[int, records.Snapshot],
+  options: judging.Options,
+  album: _Album,
+  seed: types.Seed,
+  note: report_runs.Note,
+) -> dict[tuple[int, str], dict[int, int]]:
+  """Films some tasks of each set.
+
+  Returns:
+    (iteration, set) to row to the number of its film.
+  """
+  places = 2 * max(len(snapshots), 1)
+  each = max((_NUM_FILMS - _NUM_TARGET_FILMS) // places, 1)
+  found: dict[tuple[int, str], dict[int, int]] = {}
+  worlds = _worlds_by_size(policy, cfg, options)
+  for size, tasks in report_sets.by_size(snapshots, each).items():
+    if size not in worlds:
+      note(f'tasks of {size} numbers are not played: no count has as many')
+      continue
+    player, env = worlds[size]
+    tasks = tasks[:: -(-len(tasks) // _most_at_once(env))]
+    rows = [snapshots[time][f'{name}_phi'][row] for time, name, row in tasks]
+    try:
+      progress, scenes = player.watch(np.array(rows, np.float32), seed)
+    except (base.WorldError, ValueError) as error:
+      note(f'tasks of {size} numbers are not played: {error}')
+      continue
+    for index, (time, name, row) in enumerate(tasks):
+      films = found.setdefault((time, name), {})
+      album.add(films, row, scenes[index], progress[:, index])
+  return found
+
+
+def _worlds_by_size(
+  policy: judging.Policy, cfg: config.Config, options: judging.Options
+) -> dict[int, tuple[players.ExportedPlayer, base.World]]:
+  """Returns who plays where, by the numbers D of a task, for all counts."""
+  found = {}
+  for counts in entity_counts.path(cfg):
+    fields = cfg.environment.count_fields
+    wanted = dict(zip(fields, counts, strict=True))
+    world = judging.make_world(policy.world, wanted)
+    player, env = _player(policy, world, options)
+    found[env.task_space.num_dims] = (player, env)
+  return found
+
+
+def _player(
+  policy: judging.Policy,
+  world: config.EnvironmentConfig,
+  options: judging.Options,
+) -> tuple[players.ExportedPlayer, base.World]:
+  env = judging.environment(policy, world)
+  player = players.ExportedPlayer(policy.acting, env, options.is_greedy)
+  return player, env
+
+
+def _most_at_once(env: base.World) -> int:
+  """Returns how many worlds can be filmed together."""
+  discs = _DISCS * env.task_space.num_entities * (env.horizon + 1)
+  return max(_MOST_DISCS // discs, NUM_FAILURES)

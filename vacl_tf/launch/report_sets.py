@@ -1,0 +1,168 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The sets of tasks over time, as JSON that page/curriculum.js draws."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from vacl_tf.environments import map_layout
+from vacl_tf.launch import plot_rooms
+from vacl_tf.launch import records
+from vacl_tf.launch import report_charts
+from vacl_tf.launch import report_packing
+
+SETS = ('active', 'solved')
+_LEVELS = 20_000  # Of the longer side of the map.
+_LARGEST = 32_767
+_UNKNOWN = 255  # Of values, which have 254 steps.
+# By what a snapshot calls them: JSON's name.
+_WHOLE = {'age': 'ages', 'generation': 'generations'}
+
+
+class Filmed(NamedTuple):
+  """Which tasks there are films of.
+
+  Attributes:
+    sets: (iteration, set) to row to the number of its film.
+    target_phi: [rows, D] the target tasks that are shown.
+    target: row of these to the number of its film.
+  """
+
+  sets: Mapping[tuple[int, str], Mapping[int, int]]
+  target_phi: np.ndarray
+  target: Mapping[int, int]
+
+
+def build(
+  layout: map_layout.MapLayout,
+  snapshots: Mapping[int, records.Snapshot],
+  columns: dict[str, np.ndarray],
+  filmed: Filmed,
+) -> dict[str, Any]:
+  """Returns the map and the sets of each snapshot.
+
+  Args:
+    layout: of the tasks.
+    snapshots: by iteration, one or more.
+    columns: of metrics.csv.
+    filmed: which tasks have films.
+  """
+  low, high = plot_rooms.bounds(layout)
+  unit = float((high - low).max()) / _LEVELS
+  steps = report_charts.steps_of(columns, list(snapshots)).tolist()
+  return {
+    'kinds': list(dict.fromkeys(layout.kinds)),
+    'walls': [list(wall) for wall in layout.walls],
+    'box': [float(x) for x in (low[0], high[0], low[1], high[1])],
+    'unit': unit,
+    'snapshots': [
+      {
+        'iteration': iteration,
+        'steps': step,
+        'sets': {
+          name: _set(
+            layout, snapshot, name, unit, filmed.sets.get((iteration, name), {})
+          )
+          for name in SETS
+        },
+      }
+      for (iteration, snapshot), step in zip(
+        snapshots.items(), steps, strict=True
+      )
+    ],
+    'target': _places(layout, filmed.target_phi, unit)
+    | {'films': dict(filmed.target)},
+  }
+
+
+def chosen_rows(num_rows: int, most: int) -> list[int]:
+  """Returns so many rows at most, spread evenly."""
+  if not num_rows:
+    return []
+  places = np.linspace(0, num_rows - 1, min(num_rows, most))
+  return np.unique(places.round().astype(int)).tolist()
+
+
+def _set(
+  layout: map_layout.MapLayout,
+  snapshot: records.Snapshot,
+  name: str,
+  unit: float,
+  films: Mapping[int, int],
+) -> dict[str, Any]:
+  """Returns a set of tasks, with what is known of them."""
+  phi = snapshot[f'{name}_phi']
+  found = _places(layout, phi, unit) | {'films': dict(films)}
+  for key, told in _WHOLE.items():
+    numbers = _of_rows(snapshot, f'{name}_{key}', len(phi))
+    if numbers is not None:
+      found[told] = numbers.astype(int).tolist()
+  values = _of_rows(snapshot, f'{name}_value', len(phi))
+  if values is not None:
+    steps = np.rint((_UNKNOWN - 1) * np.clip(np.nan_to_num(values), 0.0, 1.0))
+    known = np.where(np.isnan(values), _UNKNOWN, steps)
+    found['values'] = report_packing.packed(known, 'u1')
+  parents, rows = _parents(snapshot, name)
+  if len(rows):
+    found['parents'] = _places(layout, parents, unit)['points']
+    found['parent_rows'] = {row: index for index, row in enumerate(rows)}
+  return found
+
+
+def _parents(
+  snapshot: records.Snapshot, name: str
+) -> tuple[np.ndarray, list[int]]:
+  """Returns known parents [P, D] of a set, and the rows of their children."""
+  phi = snapshot[f'{name}_phi']
+  nobody = np.zeros([0, phi.shape[1]], np.float32)
+  parents = snapshot.get(f'{name}_parent', nobody)
+  rows = snapshot.get(f'{name}_parent_row', np.zeros([0], np.int32))
+  if parents.shape != (len(rows), phi.shape[1]) or rows.ndim != 1:
+    return nobody, []
+  is_known = np.isfinite(parents).all(1) & (rows >= 0) & (rows < len(phi))
+  return parents[is_known], rows[is_known].astype(int).tolist()
+
+
+def _of_rows(
+  snapshot: records.Snapshot, name: str, num_rows: int
+) -> np.ndarray | None:
+  """Returns a number for each row, None if they are not there."""
+  found = snapshot.get(name)
+  return found if found is not None and found.shape == (num_rows,) else None
+
+
+def _places(
+  layout: map_layout.MapLayout, phi: np.ndarray, unit: float
+) -> dict[str, Any]:
+  """Returns where tasks put their entities, kind after kind."""
+  points = layout.points(phi)
+  places = np.concatenate(list(points.values()), 1)
+  whole = np.rint(places / unit).clip(-_LARGEST, _LARGEST)
+  return {
+    'rows': len(phi),
+    'counts': [x.shape[1] for x in points.values()],
+    'points': report_packing.packed(whole, '<i2'),
+  }
+
+
+def by_size(
+  snapshots: Mapping[int, records.Snapshot], most: int
+) -> dict[int, list[tuple[int, str, int]]]:
+  """Returns tasks to film, (iteration, set, row), by their numbers D.
+
+  Args:
+    snapshots: by iteration.
+    most: tasks of each set of each snapshot.
+  """
+  found: dict[int, list[tuple[int, str, int]]] = {}
+  for iteration, snapshot in snapshots.items():
+    for name in SETS:
+      phi = snapshot[f'{name}_phi']
+      # Those with parents, if there are any, so that both can be seen.
+      rows = _parents(snapshot, name)[1] or list(range(len(phi)))
+      found.setdefault(phi.shape[1], []).extend(
+        (iteration, name, rows[index]) for index in chosen_rows(len(rows), most)
+      )
+  return {size: tasks for size, tasks in found.items() if tasks}
