@@ -1,6 +1,7 @@
 # make train   trains VACL on Simple-Spread with 4 agents and films the policy
 # make test    runs the tests, with Bazel where it is to be had
-# make test-slow  runs every task with every agent and every curriculum
+# make test-slow  runs every task with every agent and every curriculum, and
+#                 the notebook
 # make test-browser  looks at a report in Chromium, which has to be installed
 # make stress  kills, damages and misuses runs; PART=kills does that alone
 # make lint    checks the style

@@ -22,7 +22,9 @@ class WheelTest(absltest.TestCase):
     for name in _FILES:
       shutil.copy(_ROOT / name, checkout)
     sources = {x.relative_to(_ROOT) for x in _ROOT.glob('vacl_tf/**/*.py')}
-    for path in sources:
+    data = {x.relative_to(_ROOT) for x in _ROOT.glob('vacl_tf/launch/page/*')}
+    self.assertNotEmpty(data)
+    for path in sources | data:
       (checkout / path).parent.mkdir(parents=True, exist_ok=True)
       shutil.copy(_ROOT / path, checkout / path)
     command = [sys.executable, 'setup.py', '-q', 'build', '--build-lib', built]
@@ -35,7 +37,7 @@ class WheelTest(absltest.TestCase):
       x for x in sources if x.stem.endswith('_test') or 'testing' in x.parts
     }
     self.assertGreater(len(tests), 100)
-    self.assertEqual(found, sources - tests)
+    self.assertEqual(found, (sources | data) - tests)
 
 
 if __name__ == '__main__':
