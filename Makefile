@@ -4,14 +4,17 @@
 # make test-browser  looks at a report in Chromium, which has to be installed
 # make stress  kills, damages and misuses runs; PART=kills does that alone
 # make lint    checks the style
-# make clean   removes the environment that the others make
+# make docs    builds the pages of docs/ as a site in site/
+# make clean   removes the environments that the others make
 
 PYTHON ?= python3
 VENV := .venv
 READY := $(VENV)/.installed
+DOCS_VENV := .venv-docs
+DOCS_READY := $(DOCS_VENV)/.installed
 RUN := runs/simple_spread_n4_s0
 
-.PHONY: train test test-slow test-browser stress lint clean
+.PHONY: train test test-slow test-browser stress lint docs clean
 
 train: $(READY)
 	@$(VENV)/bin/python -m vacl_tf.launch.main --env=simple_spread \
@@ -43,18 +46,31 @@ lint: $(READY)
 	@$(VENV)/bin/ruff check --quiet .
 	@$(VENV)/bin/ruff format --quiet --diff .
 
-clean:
-	@rm -rf $(VENV)
+docs: $(DOCS_READY)
+	@NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/mkdocs build --quiet
+	@echo 'site: site/index.html'
 
-# The stamp is written last, so that an interrupted installation starts again.
+clean:
+	@rm -rf $(VENV) $(DOCS_VENV)
+
+# The stamps are written last, so that an interrupted installation starts again.
 $(READY): requirements_lock.txt
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-	  echo 'Python 3.11 or newer is needed: make PYTHON=/path/to/python' >&2; \
-	  exit 1; }
-	@echo 'Installing the locked requirements in $(VENV) (some minutes, once).'
-	@$(PYTHON) -m venv $(VENV) || { \
-	  echo 'No venv module? On Debian and Ubuntu: apt-get install python3-venv' >&2; \
-	  exit 1; }
-	@$(VENV)/bin/python -m pip install -qq --disable-pip-version-check \
-	  --require-hashes --requirement requirements_lock.txt
+	@$(call install,$(VENV),$<)
 	@touch $@
+
+$(DOCS_READY): website/requirements_lock.txt
+	@$(call install,$(DOCS_VENV),$<)
+	@touch $@
+
+# Installs the requirements of $(2) in the environment $(1).
+define install
+$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+  echo 'Python 3.11 or newer is needed: make PYTHON=/path/to/python' >&2; \
+  exit 1; }; \
+echo 'Installing the locked requirements in $(1) (some minutes, once).'; \
+$(PYTHON) -m venv $(1) || { \
+  echo 'No venv module? On Debian and Ubuntu: apt-get install python3-venv' >&2; \
+  exit 1; }; \
+$(1)/bin/python -m pip install -qq --disable-pip-version-check \
+  --require-hashes --requirement $(2)
+endef

@@ -12,6 +12,7 @@ from absl.testing import absltest
 import vacl_tf
 from vacl_tf import client
 from vacl_tf import environments
+from vacl_tf.curriculum import python_curriculum
 from vacl_tf.environments import adapters
 from vacl_tf.environments import checked_simulator
 from vacl_tf.environments import gymnasium_view
@@ -57,7 +58,8 @@ class GuidesTest(tf.test.TestCase):
       products.check(self, products.Product(task, 'deep_sets', 'uniform'))
 
   def test_own_curriculum(self):
-    self._run('own_curriculum')
+    program = self._run('own_curriculum')
+    self.assertIs(program.python_curriculum, python_curriculum)
     product = products.Product('simple_spread', 'attention', 'learnability')
     products.check(self, product)
 

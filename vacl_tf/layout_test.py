@@ -94,6 +94,7 @@ _MODULE_MAY_IMPORT = {
 _TESTS_MAY_IMPORT = {
   '': (
     'client',
+    'curriculum',
     'environments',
     'presets',
     'statistics',

@@ -42,6 +42,10 @@ class Setting:
   seed: types.Seed
 
 
+class CurriculumError(Exception):
+  """A user's curriculum broke its contract; the message is one line."""
+
+
 class Curriculum(tf.Module, abc.ABC):
   """Chooses the tasks of each iteration.
 

@@ -38,7 +38,6 @@ BACKGROUND = (250, 250, 248)
 _GRID = (234, 234, 230)  # Lines one metre apart.
 _BORDER = (190, 190, 186)
 _INK = (60, 60, 60)
-_WALL = (205, 200, 190)
 
 
 def render(scene: shapes.Scene, width: int = 240) -> Frame:
@@ -232,7 +231,7 @@ def _draw_slab(
 
   (left, low), (right, high) = slab
   at = [_at(picture, half_width, x) for x in ((left, high), (right, low))]
-  ImageDraw.Draw(picture).rectangle(at, _WALL)
+  ImageDraw.Draw(picture).rectangle(at, shapes.WALL)
 
 
 def _draw_disc(
@@ -319,8 +318,8 @@ def _palette(frames: np.ndarray) -> Image.Image:
   """Returns an image whose palette serves frames [T, height, width, 3].
 
   The colours that cover most pixels are those that things are filled with: they
-  are kept as they are. The usual method alone turns a small amber disc grey.
-  The others are for smooth edges.
+  are kept as they are. The others are for smooth edges and shades; they are as
+  far apart as can be, as the usual method turns a small amber disc grey.
   """
   from PIL import Image
 
@@ -331,7 +330,9 @@ def _palette(frames: np.ndarray) -> Image.Image:
   fills = codes[np.argsort(-counts, kind='stable')[:_GIF_FILLS]]
   exact = np.stack([fills >> 16, fills >> 8 & 255, fills & 255], -1)
   edges = Image.fromarray(flat.reshape(-1, frames.shape[2], 3))
-  mixed = edges.quantize(_GIF_COLOURS - len(exact)).getpalette()
+  mixed = edges.quantize(
+    _GIF_COLOURS - len(exact), Image.Quantize.MAXCOVERAGE
+  ).getpalette()
   palette = Image.new('P', (1, 1))
   palette.putpalette([*exact.ravel().tolist(), *mixed])
   return palette

@@ -56,7 +56,7 @@ class RenderTest(parameterized.TestCase):
     empty = rendering.render(scene, _WIDTH)
     self.assertEqual(_pixel(frame, 1.0, 1.2), _RED)
     for x, y in ((0.55, 1.05), (0.55, 1.45), (1.9, 1.2)):
-      self.assertEqual(_pixel(frame, x, y), rendering._WALL)
+      self.assertEqual(_pixel(frame, x, y), shapes.WALL)
     for x, y in ((0.45, 1.2), (0.7, 0.9), (0.7, 1.6), (0.7, -1.2)):
       self.assertEqual(_pixel(frame, x, y), _pixel(empty, x, y))
 
@@ -257,6 +257,18 @@ class WriteVideoTest(parameterized.TestCase):
       shown = np.asarray(gif.convert('RGB')).astype(int)
     np.testing.assert_array_equal(shown[12, 12], amber)
     np.testing.assert_array_equal(shown[42, 82], sand)
+
+  def test_shades_of_a_lit_floor_leave_room_for_small_colours(self):
+    frame = np.zeros([120, 120, 3]) + np.linspace(60, 250, 120)[:, None]
+    frame += np.linspace(0, 5, 120)[:, None, None]
+    red, blue = (214, 84, 62), (66, 113, 196)
+    frame[10:13, 10:13], frame[100:103, 50:53] = red, blue
+    frame = frame.astype(np.uint8)
+    path = rendering.write_video([frame, frame], self.path('a.gif'))
+    with Image.open(path) as gif:
+      shown = np.asarray(gif.convert('RGB')).astype(int)
+    self.assertLess(np.abs(shown[11, 11] - red).max(), 40)
+    self.assertLess(np.abs(shown[101, 51] - blue).max(), 40)
 
   def test_a_tiled_episode_is_below_a_megabyte(self):
     rng = np.random.default_rng(0)

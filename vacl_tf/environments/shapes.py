@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 Colour = tuple[int, int, int]  # Red, green and blue, 0 to 255.
+WALL = (205, 200, 190)
 
 
 class Disc(NamedTuple):

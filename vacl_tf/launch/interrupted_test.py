@@ -175,7 +175,7 @@ class _Case(absltest.TestCase):
       (loop, 'evaluate', _evaluate),
       (programs_lib, 'Programs', _programs),
       (export, 'ExportedPolicy', _Policy),
-      (session.plot, 'plot', lambda runs, output: [output]),
+      (session.plot, 'plot', lambda runs, output, note: [output]),
     ):
       self.enter_context(mock.patch.object(module, name, fake))
 

@@ -25,6 +25,7 @@ from vacl_tf.launch import signals
 with command_line.quiet_imports():
   import tensorflow as tf  # noqa: F401  Not quiet where it is imported next.
 
+from vacl_tf.curriculum import base as curriculum_base
 from vacl_tf.environments import base
 from vacl_tf.environments import task_spec
 from vacl_tf.launch import devices
@@ -291,6 +292,8 @@ def _main(
     raise command_line.UsageError(str(error)) from error
   except base.WorldError as error:
     return command_line.fail(f'env={cfg.environment.name}: {error}')
+  except curriculum_base.CurriculumError as error:
+    return command_line.fail(f'curriculum={cfg.curriculum.name}: {error}')
   except (files.WriteError, plot.UnwritableError) as error:
     return command_line.fail(
       f'{error}; what was saved before is kept, and the same command goes on '

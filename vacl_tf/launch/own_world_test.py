@@ -10,7 +10,12 @@ import tensorflow as tf
 from absl.testing import absltest
 
 from vacl_tf import environments
+from vacl_tf.environments import box_tasks
 from vacl_tf.environments import checked_simulator
+from vacl_tf.environments import gymnasium_world
+from vacl_tf.environments import one_world
+from vacl_tf.environments import pettingzoo_world
+from vacl_tf.environments import python_world
 from vacl_tf.launch import library
 from vacl_tf.testing import products
 
@@ -29,16 +34,26 @@ class OwnWorldTest(tf.test.TestCase):
     super().setUpClass()
     programs = _PROGRAM.findall(_GUIDE.read_text())
     folder = pathlib.Path(absltest.get_default_test_tmpdir())
+    cls.programs = {}
     for name, program in zip(_NAMES, programs, strict=True):
       assert program.count('\n') < _MOST_LINES, name
       path = folder / f'{name}.py'
       path.write_text(program)
       spec = importlib.util.spec_from_file_location(name, path)
-      spec.loader.exec_module(importlib.util.module_from_spec(spec))
+      cls.programs[name] = importlib.util.module_from_spec(spec)
+      spec.loader.exec_module(cls.programs[name])
+
+  def test_programs_show_each_kind_of_world(self):
+    lamps, reach, spread = (self.programs[name] for name in _NAMES)
+    self.assertIsInstance(lamps.Lamps(2), one_world.OneWorld)
+    self.assertIs(reach.gymnasium_world, gymnasium_world)
+    self.assertIs(spread.pettingzoo_world, pettingzoo_world)
 
   def test_worlds_keep_their_contract(self):
     for name in ('lamps', 'reach', 'mpe_spread', 'mpe_spread_force'):
       world = environments.load(name)
+      self.assertIsInstance(world, python_world.PythonWorld)
+      self.assertIsInstance(world.task_space, box_tasks.Box)
       checked_simulator.check_world(world)
       phi = world.task_space.sample_uniform(3, tf.constant([0, 0])).numpy()
       simulator = world.make_simulator(3)

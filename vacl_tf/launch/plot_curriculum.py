@@ -15,7 +15,6 @@ from vacl_tf.launch import plot_curves
 from vacl_tf.launch import plot_rooms
 from vacl_tf.launch import records
 from vacl_tf.launch import task_sets
-from vacl_tf.training import files
 
 if TYPE_CHECKING:  # At run time inside functions: it is slow to import.
   from matplotlib import axes
@@ -86,8 +85,7 @@ def draw(run: records.Record, sets: Sets, output: pathlib.Path) -> None:
       plot_rooms.draw(parts[1], run, snapshots, layout, target)
     what = records.describe(run.config, records.telling(run.cfg))
     picture.suptitle(f'{what}, seed {run.config["seed"]}')
-    with files.replaced(output) as beside:
-      picture.savefig(beside, format='png', dpi=100)
+    plot_curves.save(picture, output)
 
 
 def _check_map(

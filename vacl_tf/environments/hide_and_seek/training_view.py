@@ -21,6 +21,7 @@ from vacl_tf.environments.hide_and_seek import mechanics
 from vacl_tf.environments.hide_and_seek import task as task_lib
 from vacl_tf.environments.hide_and_seek.rendering import drawing
 from vacl_tf.environments.hide_and_seek.rendering import film
+from vacl_tf.environments.hide_and_seek.rendering import palette
 
 
 class HideAndSeek(base.HostWorld):
@@ -73,6 +74,10 @@ class HideAndSeek(base.HostWorld):
     self, states: Sequence[task_lib.State]
   ) -> list[list[base.Picture]]:
     return film.shoot(self.task, states).frames
+
+  @property
+  def legend(self) -> tuple[tuple[str, shapes.Colour], ...]:
+    return palette.legend(self.task.cast, self.task.teams)
 
   def draw(self, state: task_lib.State) -> list[shapes.Scene]:
     return drawing.scenes(self.task, state)

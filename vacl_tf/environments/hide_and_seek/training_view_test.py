@@ -14,6 +14,7 @@ from vacl_tf.environments.hide_and_seek import environment
 from vacl_tf.environments.hide_and_seek import lock_and_return_spec
 from vacl_tf.environments.hide_and_seek import mechanics
 from vacl_tf.environments.hide_and_seek import ramp_use_spec
+from vacl_tf.environments.hide_and_seek.rendering import drawing
 
 _NUM_WORLDS = 6
 _SPECS = {
@@ -53,6 +54,26 @@ class TrainingViewTest(parameterized.TestCase):
     self.assertEqual(sizes, expected)
     [bounds] = env.observation_bounds()
     self.assertEqual({k: len(low) for k, (low, _) in bounds.items()}, expected)
+
+  def test_the_legend_names_what_is_drawn(self, name):
+    env, phi = _load(name)
+    simulator = env.make_simulator(_NUM_WORLDS)
+    simulator.place(phi, [0])
+    locked = np.ones_like(simulator.state.is_locked)
+    states = [simulator.state, simulator.state._replace(is_locked=locked)]
+    drawn = {
+      shape.colour
+      for state in states
+      for scene in drawing.scenes(env.task, state)
+      for shape in (*scene.discs, *scene.polygons)
+    }
+    told = dict(env.legend)
+    self.assertContainsSubset(told.values(), drawn)
+    wanted = {
+      'lock_and_return': {'box', 'locked'},
+      'ramp_use': {'hider', 'seeker', 'box', 'ramp', 'locked'},
+    }
+    self.assertEqual(set(told), wanted[name])
 
   def test_worlds_are_those_of_the_task(self, name):
     """All that a simulator returns, number by number."""

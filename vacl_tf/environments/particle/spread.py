@@ -258,7 +258,8 @@ class Spread(base.Environment):
 
   @property
   def legend(self) -> tuple[tuple[str, shapes.Colour], ...]:
-    return scenario.legend(agent=scenario.BLUE)
+    soft = (('wall, which gives way', shapes.WALL),) * bool(self._room.walls)
+    return (*scenario.legend(agent=scenario.BLUE), *soft)
 
   def observation_bounds(self) -> tuple[Mapping[str, base.Bounds], ...]:
     """Returns bounds that hold even if all push one agent all the time."""

@@ -4,6 +4,7 @@
 
 import numpy as np
 
+from vacl_tf.environments import shapes
 from vacl_tf.environments.hide_and_seek import entities
 
 # By agent, also for the ring around its birthplace. In Ramp-Use the first is
@@ -30,3 +31,23 @@ def colours(cast: entities.Cast, is_locked: np.ndarray) -> np.ndarray:
   things = np.repeat([_BOX, _RAMP], cast[1:], axis=0)
   things = np.where(is_locked[:, None], _LOCKED, things)
   return np.concatenate([agents, things])
+
+
+def legend(
+  cast: entities.Cast, teams: tuple[int, ...]
+) -> tuple[tuple[str, shapes.Colour], ...]:
+  """Returns what colours mean; agents of one team only differ in theirs.
+
+  Args:
+    cast: numbers of entities.
+    teams: of the agents; the first one hides if there are two teams.
+  """
+  is_against = len(set(teams)) > 1
+  found = [
+    ('hider', _AGENTS[0], is_against),
+    ('seeker', _AGENTS[1], is_against),
+    ('box', _BOX, cast.num_boxes > 0),
+    ('ramp', _RAMP, cast.num_ramps > 0),
+    ('locked', _LOCKED, cast.num_objects > 0),
+  ]
+  return tuple((name, colour) for name, colour, is_there in found if is_there)

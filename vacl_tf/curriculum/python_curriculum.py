@@ -1,0 +1,200 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Curricula in NumPy; see docs/guides/own_curriculum.md."""
+
+import abc
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from vacl_tf import catalog
+from vacl_tf import config
+from vacl_tf import types
+from vacl_tf.curriculum import base
+from vacl_tf.environments import task_space
+
+
+class Tasks:
+  """The tasks of a world, in NumPy.
+
+  Attributes:
+    num_dims: numbers in a task (D).
+    num_entities: entities that a task places.
+    entity_of_dim: int [D], the entity that each number belongs to.
+  """
+
+  def __init__(self, space: task_space.TaskSpace) -> None:
+    self._space = space
+    self.num_dims = space.num_dims
+    self.num_entities = space.num_entities
+    self.entity_of_dim = space.entity_of_dim
+
+  def easy(self, num_tasks: int, rng: np.random.Generator) -> np.ndarray:
+    """Returns [num_tasks, D] tasks that begin (almost) solved."""
+    return self._space.sample_easy(num_tasks, _seed(rng)).numpy()
+
+  def target(self, num_tasks: int, rng: np.random.Generator) -> np.ndarray:
+    """Returns [num_tasks, D] of the tasks that are to be solved in the end."""
+    return self._space.sample_target(num_tasks, _seed(rng)).numpy()
+
+  def clip(self, tasks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Returns tasks [K, D] moved into the legal region."""
+    return self._space.clip(_float32(tasks), _seed(rng)).numpy()
+
+  def feasible(self, tasks: np.ndarray) -> np.ndarray:
+    """Returns bool [K, num_entities]: which entities of tasks are legal."""
+    return self._space.feasible(_float32(tasks)).numpy()
+
+
+class Chooser(abc.ABC):
+  """What a curriculum does.
+
+  It is made with Tasks, the constants that it was registered with, and a
+  generator of random numbers.
+
+  Attributes:
+    feedback: names of the fields of `types.TaskFeedback` that `update` is told
+      besides `value`.
+    state: arrays by name, whose shapes stay as they are. Checkpoints hold them;
+      of anything else only what `sample` leaves for `update` is kept.
+  """
+
+  feedback: tuple[str, ...] = ()
+  state: dict[str, np.ndarray]
+
+  @abc.abstractmethod
+  def sample(self, num_tasks: int, rng: np.random.Generator) -> np.ndarray:
+    """Returns tasks [num_tasks, D] to train on."""
+
+  @abc.abstractmethod
+  def update(
+    self, tasks: np.ndarray, told: Mapping[str, np.ndarray]
+  ) -> Mapping[str, float]:
+    """Learns from how the policy did.
+
+    Args:
+      tasks: [K, D] that were played: the first K of those of `sample`.
+      told: [K] or [K, D] by name, `value` in [0, 1] among them.
+
+    Returns:
+      Metrics; their names are the same in every call.
+    """
+
+
+Make = Callable[[Tasks, Any, np.random.Generator], Chooser]
+
+
+def register(
+  name: str,
+  make: Make,
+  constants: type[config.CurriculumConfig] = config.CurriculumConfig,
+) -> None:
+  """Makes a curriculum known by its name.
+
+  Args:
+    name: of the curriculum.
+    make: returns what chooses the tasks of one entity count.
+    constants: a dataclass, whose fields become flags.
+
+  Raises:
+    ValueError: the name is taken, or a constant can't be saved.
+  """
+  catalog.register_curriculum(
+    catalog.CurriculumSpec(
+      name=name,
+      make=functools.partial(PythonCurriculum, name, make),
+      config=constants,
+    )
+  )
+
+
+class PythonCurriculum(base.Curriculum):
+  """A chooser as a curriculum; its state is in variables."""
+
+  is_compiled = False
+
+  def __init__(self, name: str, make: Make, setting: base.Setting) -> None:
+    super().__init__(name=name)
+    rng = base.generator(setting.seed)
+    self._num_dims = setting.space.num_dims
+    self._chooser = make(Tasks(setting.space), setting.cfg.curriculum, rng)
+    self.feedback = tuple(self._chooser.feedback)
+    self._state = {
+      key: tf.Variable(array, trainable=False, name=key)
+      for key, array in self._chooser.state.items()
+    }
+
+  def sample(
+    self, num_tasks: int, seed: types.Seed, size: tf.Tensor | None = None
+  ) -> tuple[types.TaskBatch, ...]:
+    tasks = self._called(
+      lambda: self._chooser.sample(num_tasks, base.generator(seed))
+    )
+    tasks = np.asarray(tasks, np.float32)
+    if tasks.shape != (num_tasks, self._num_dims):
+      raise base.CurriculumError(
+        f'sample: expected tasks of shape {[num_tasks, self._num_dims]}, given '
+        f'{list(tasks.shape)}'
+      )
+    if not np.isfinite(tasks).all():
+      row = int(np.argmin(np.isfinite(tasks).all(1)))
+      raise base.CurriculumError(
+        f'sample: expected finite numbers, given {tasks[row].tolist()} in row '
+        f'{row}'
+      )
+    return (base.fresh_batch(tf.constant(tasks), size),)
+
+  def update(
+    self,
+    batches: tuple[types.TaskBatch, ...],
+    feedback: tuple[types.TaskFeedback, ...],
+    evaluation: tf.Tensor,
+    seed: types.Seed,
+  ) -> types.Metrics:
+    del evaluation, seed
+    [batch], [told] = batches, feedback
+    size = int(batch.size)
+    arrays = {
+      field: np.asarray(getattr(told, field))[:size]
+      for field in ('value', *self.feedback)
+    }
+    tasks = np.asarray(batch.phi)[:size]
+    found = self._called(lambda: self._chooser.update(tasks, arrays))
+    return {'training_value': base.mean_value(batch, told.value)} | {
+      key: tf.constant(value, tf.float32) for key, value in found.items()
+    }
+
+  def _called(self, function: Callable[[], Any]) -> Any:
+    """Calls a method of the chooser, with the state that variables hold.
+
+    Raises:
+      base.CurriculumError: the state has other arrays than in the beginning.
+    """
+    chooser = self._chooser
+    chooser.state = {key: x.numpy() for key, x in self._state.items()}
+    found = function()
+    for key, variable in self._state.items():
+      array = np.asarray(chooser.state.get(key, ()))
+      if array.shape != variable.shape:
+        raise base.CurriculumError(
+          f'state[{key!r}]: expected shape {variable.shape.as_list()}, as in '
+          f'the beginning, given {list(array.shape)}'
+        )
+      variable.assign(array)
+    if extra := set(chooser.state) - set(self._state):
+      raise base.CurriculumError(
+        f'state: {sorted(extra)} were not there in the beginning; set all '
+        'arrays when the chooser is made'
+      )
+    return found
+
+
+def _seed(rng: np.random.Generator) -> types.Seed:
+  return tf.constant(rng.integers(-(2**31), 2**31, 2), tf.int32)
+
+
+def _float32(tasks: np.ndarray) -> tf.Tensor:
+  return tf.constant(np.asarray(tasks, np.float32))

@@ -1,0 +1,164 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Tests for python_curriculum: what a user's chooser is given and gives."""
+
+import dataclasses
+from typing import Annotated
+from unittest import mock
+
+import numpy as np
+import tensorflow as tf
+from absl.testing import parameterized
+
+from vacl_tf import catalog
+from vacl_tf import config
+from vacl_tf import randomness
+from vacl_tf import types
+from vacl_tf.curriculum import base
+from vacl_tf.curriculum import python_curriculum
+from vacl_tf.testing import fakes
+
+_NUM_TASKS = 6
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _Constants(config.CurriculumConfig):
+  rows: Annotated[int, config.Range(1, 100)] = 3
+
+
+class _Chooser(python_curriculum.Chooser):
+  feedback = ('success',)
+
+  def __init__(self, tasks, cfg, rng):
+    self.tasks = tasks
+    self.state = {
+      'phi': tasks.easy(cfg.rows, rng),
+      'seen': np.zeros([], np.int64),
+    }
+    self.told = []
+
+  def sample(self, num_tasks, rng):
+    row = rng.integers(0, len(self.state['phi']), num_tasks)
+    return self.state['phi'][row]
+
+  def update(self, tasks, told):
+    self.told.append((tasks, told))
+    self.state['seen'] = self.state['seen'] + len(tasks)
+    self.state['phi'][0] = tasks[0]
+    return {'mean_success': told['success'].mean()}
+
+
+def _feedback(num_tasks):
+  share = np.linspace(0.0, 1.0, num_tasks, dtype=np.float32)
+  return types.TaskFeedback(
+    value=tf.constant(share), success=tf.constant(share[::-1])
+  )
+
+
+class PythonCurriculumTest(tf.test.TestCase, parameterized.TestCase):
+  def setUp(self):
+    super().setUp()
+    self.enter_context(mock.patch.dict(catalog.CURRICULA._entries))
+    self.space = fakes.LineWorld(10).task_space
+
+  def _make(self, chooser=_Chooser):
+    made = []
+
+    def make(*args):
+      made.append(chooser(*args))
+      return made[-1]
+
+    python_curriculum.register('mine', make, _Constants)
+    setting = base.Setting(
+      cfg=config.Config(curriculum=_Constants(name='mine')),
+      space=self.space,
+      num_tasks=_NUM_TASKS,
+      most_tasks=_NUM_TASKS,
+      seed=randomness.root(0),
+    )
+    return catalog.CURRICULA.get('mine').make(setting), made[0]
+
+  def _update(self, curriculum, batch):
+    return curriculum.update(
+      (batch,),
+      (_feedback(_NUM_TASKS),),
+      tf.constant([np.nan]),
+      randomness.root(2),
+    )
+
+  def test_a_round(self):
+    curriculum, chooser = self._make()
+    self.assertEqual(curriculum.feedback, ('success',))
+    self.assertFalse(curriculum.is_compiled)
+    [batch] = curriculum.sample(_NUM_TASKS, randomness.root(1), tf.constant(4))
+    self.assertEqual(batch.phi.shape, (_NUM_TASKS, self.space.num_dims))
+    metrics = self._update(curriculum, batch)
+    [(tasks, told)] = chooser.told
+    # Rows that were not played are not told of.
+    self.assertAllEqual(tasks, batch.phi[:4])
+    self.assertAllClose(told['value'], np.linspace(0.0, 1.0, _NUM_TASKS)[:4])
+    self.assertAllClose(metrics['mean_success'], np.mean([1.0, 0.8, 0.6, 0.4]))
+    self.assertAllClose(metrics['training_value'], 0.3)
+
+  def test_the_state_is_all_that_a_checkpoint_holds(self):
+    """One that gets another's variables goes on as the other does."""
+    first, _ = self._make()
+    catalog.CURRICULA._entries.pop('mine')
+    second, _ = self._make()
+    for step in range(3):
+      [batch] = first.sample(_NUM_TASKS, randomness.root(step))
+      self._update(first, batch)
+    self.assertLen(first.variables, 2)
+    for mine, other in zip(second.variables, first.variables, strict=True):
+      mine.assign(other)
+    seed = randomness.root(9)
+    self.assertAllEqual(
+      second.sample(_NUM_TASKS, seed)[0].phi,
+      first.sample(_NUM_TASKS, seed)[0].phi,
+    )
+    self.assertIn(3 * _NUM_TASKS, [x.numpy().max() for x in second.variables])
+
+  def test_draws_depend_on_the_seed_alone(self):
+    curriculum, _ = self._make()
+    drawn = [
+      curriculum.sample(_NUM_TASKS, randomness.root(x))[0].phi
+      for x in (1, 2, 1)
+    ]
+    self.assertAllEqual(drawn[0], drawn[2])
+    self.assertNotAllEqual(drawn[0], drawn[1])
+
+  def test_tasks_are_those_of_the_space(self):
+    tasks = python_curriculum.Tasks(self.space)
+    rng = np.random.default_rng(0)
+    for drawn in (tasks.easy(50, rng), tasks.target(50, rng)):
+      self.assertEqual(drawn.shape, (50, tasks.num_dims))
+      self.assertTrue(tasks.feasible(drawn).all())
+    far = np.full([3, tasks.num_dims], 1e3)
+    self.assertFalse(tasks.feasible(far).any())
+    self.assertTrue(tasks.feasible(tasks.clip(far, rng)).all())
+    self.assertNotAllEqual(tasks.target(5, rng), tasks.target(5, rng))
+
+  @parameterized.parameters(
+    (lambda self, num, rng: np.zeros([num, 1, 1]), 'sample: expected tasks of'),
+    (
+      lambda self, num, rng: np.full([num, self.tasks.num_dims], np.nan),
+      'finite numbers, given',
+    ),
+    (
+      lambda self, num, rng: self.state.pop('seen') or self.state['phi'][:1],
+      "state\\['seen'\\]: expected shape",
+    ),
+    (
+      lambda self, num, rng: self.state.update(more=np.ones(3)) or 1,
+      "state: \\['more'\\] were not there",
+    ),
+  )
+  def test_what_breaks_the_contract_is_one_line(self, sample, message):
+    curriculum, _ = self._make(type('_Broken', (_Chooser,), {'sample': sample}))
+    with self.assertRaisesRegex(base.CurriculumError, message) as caught:
+      curriculum.sample(_NUM_TASKS, randomness.root(0))
+    self.assertNotIn('\n', str(caught.exception))
+
+
+if __name__ == '__main__':
+  tf.test.main()
