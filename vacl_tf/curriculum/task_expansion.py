@@ -153,12 +153,9 @@ class TaskExpansion(base.Curriculum):
     )
     child = tf.range(self._most_children)
     parent = child % tf.maximum(num_seeds, 1)
-    self._add_tasks(
-      children,
-      tf.gather(seeds.phi, parent),
-      tf.gather(seeds.generation, parent) + 1,
-      child < num_children,
-    )
+    generation = tf.gather(seeds.generation, parent) + 1
+    parent = tf.gather(seeds.phi, parent)
+    self._add_tasks(children, parent, generation, child < num_children)
     return {
       'training_value': base.mean_value(batches[0], feedback[0].value),
       'active_tasks': self.active.count.read_value(),
