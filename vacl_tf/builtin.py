@@ -20,6 +20,7 @@ catalog.register_agent(agent_specs.RECURRENT)
 catalog.register_curriculum(curriculum_specs.VACL)
 catalog.register_curriculum(curriculum_specs.TASK_EXPANSION)
 catalog.register_curriculum(curriculum_specs.UNIFORM)
+catalog.register_curriculum(curriculum_specs.RCG)
 
 catalog.register_task(spread_spec.SIMPLE)
 catalog.register_task(spread_spec.HARD)

@@ -224,6 +224,33 @@ class TaskExpansionConfig(CurriculumConfig):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
+class ReverseConfig(CurriculumConfig):
+  """Reverse curriculum generation (a baseline of the paper).
+
+  Attributes:
+    capacity: tasks in the pool, of which the oldest leave.
+    num_easy_tasks: easy tasks that the pool begins with.
+    new_share: share of a batch that are children of seeds.
+    half_width: of the uniform noise that makes a child, in units of phi. The
+      authors have 0.6 in Simple-Spread, 0.4 in Push-Ball and 0.1 in
+      Speaker-Listener.
+    score: what says how good a task is: the value (released code), or the share
+      of episodes that succeed (Florensa et al.).
+    least: score of a seed at least.
+    most: score of a seed at most.
+  """
+
+  name: str = 'rcg'
+  capacity: Annotated[int, Range(1, 20_000)] = 2000
+  num_easy_tasks: Annotated[int, Range(1, 20_000)] = 500
+  new_share: Annotated[float, Range(0.0, 1.0)] = 0.7
+  half_width: Annotated[float, Range(0.0, MANY)] = 0.6
+  score: Literal['value', 'success'] = 'value'
+  least: Annotated[float, Range(0.0, 1.0)] = 0.5
+  most: Annotated[float, Range(0.0, 1.0)] = 0.95
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class ProgressionConfig:
   """Entity progression (paper, section on entity progression).
 

@@ -23,7 +23,7 @@ from vacl_tf.testing import fakes
 
 _NUM_TASKS = 20
 _SEED = randomness.root(1)
-_BUILT_IN = ('vacl', 'task_expansion', 'uniform')
+_BUILT_IN = ('vacl', 'task_expansion', 'uniform', 'rcg')
 
 
 def _config(name, **progression):
@@ -135,12 +135,12 @@ for _kind in (_OnHost, _Compiled):
   catalog.register_curriculum(
     catalog.CurriculumSpec(name=f'test{_kind.__name__.lower()}', make=_kind)
   )
-_DIFFERENT = ('vacl', 'uniform', 'test_onhost', 'test_compiled')
+_DIFFERENT = ('vacl', 'uniform', 'rcg', 'test_onhost', 'test_compiled')
 
 
 class RegisterTest(parameterized.TestCase, tf.test.TestCase):
   def test_the_library_has_its_own(self):
-    self.assertEqual(catalog.CURRICULA.names()[:3], _BUILT_IN)
+    self.assertEqual(catalog.CURRICULA.names()[:4], _BUILT_IN)
     grow = [x for x in _BUILT_IN if catalog.CURRICULA.get(x).grows]
     self.assertEqual(grow, ['vacl'])
 

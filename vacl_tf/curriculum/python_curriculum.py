@@ -14,7 +14,10 @@ from vacl_tf import catalog
 from vacl_tf import config
 from vacl_tf import types
 from vacl_tf.curriculum import base
+from vacl_tf.curriculum import svgd
 from vacl_tf.environments import task_space
+
+_MOST_REDRAWS = 100  # Of noise.
 
 
 class Tasks:
@@ -43,6 +46,18 @@ class Tasks:
   def clip(self, tasks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Returns tasks [K, D] moved into the legal region."""
     return self._space.clip(_float32(tasks), _seed(rng)).numpy()
+
+  def perturbed(
+    self, tasks: np.ndarray, half_width: float, rng: np.random.Generator
+  ) -> np.ndarray:
+    """Returns feasible tasks [K, D] with uniform noise.
+
+    It is redrawn for entities that it makes infeasible; those that stay so in
+    all redraws remain where they are.
+    """
+    return svgd.feasible_noise(
+      self._space, _float32(tasks), half_width, 1.0, _MOST_REDRAWS, _seed(rng)
+    ).numpy()
 
   def feasible(self, tasks: np.ndarray) -> np.ndarray:
     """Returns bool [K, num_entities]: which entities of tasks are legal."""

@@ -137,6 +137,11 @@ class PythonCurriculumTest(tf.test.TestCase, parameterized.TestCase):
     self.assertFalse(tasks.feasible(far).any())
     self.assertTrue(tasks.feasible(tasks.clip(far, rng)).all())
     self.assertNotAllEqual(tasks.target(5, rng), tasks.target(5, rng))
+    before = tasks.target(200, rng)
+    moved = tasks.perturbed(before, 0.1, rng)
+    self.assertTrue(tasks.feasible(moved).all())
+    self.assertAllLessEqual(np.abs(moved - before), 0.1 + 1e-6)
+    self.assertGreater(np.abs(moved - before).max(), 0.05)
 
   @parameterized.parameters(
     (lambda self, num, rng: np.zeros([num, 1, 1]), 'sample: expected tasks of'),

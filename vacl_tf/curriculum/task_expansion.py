@@ -141,10 +141,7 @@ class TaskExpansion(base.Curriculum):
     num_dropped = num_before - num_solved - self.active.count
     self.active.evict(active_seed)
     self.solved.evict(solved_seed)
-    num_children = tf.minimum(
-      self._children_of(batches[0].size),
-      (cfg.max_children_per_seed or self._most_children) * num_seeds,
-    )
+    num_children = self._num_children(batches[0].size, num_seeds)
     children = svgd.propose(
       self._space,
       seeds.phi,
@@ -156,12 +153,9 @@ class TaskExpansion(base.Curriculum):
     )
     child = tf.range(self._most_children)
     parent = child % tf.maximum(num_seeds, 1)
-    self._add_tasks(
-      children,
-      tf.gather(seeds.phi, parent),
-      tf.gather(seeds.generation, parent) + 1,
-      child < num_children,
-    )
+    generation = tf.gather(seeds.generation, parent) + 1
+    parent = tf.gather(seeds.phi, parent)
+    self._add_tasks(children, parent, generation, child < num_children)
     return {
       'training_value': base.mean_value(batches[0], feedback[0].value),
       'active_tasks': self.active.count.read_value(),
@@ -197,10 +191,13 @@ class TaskExpansion(base.Curriculum):
     )
     self.active.append(rows, is_wanted)
 
-  def _children_of(self, num_tasks: tf.Tensor) -> tf.Tensor:
-    """Returns the largest number of children after so many tasks."""
-    number = self._children_per_task * tf.cast(num_tasks, tf.float32)
-    return tf.cast(tf.round(number), tf.int32)
+  def _num_children(
+    self, num_tasks: tf.Tensor, num_seeds: tf.Tensor
+  ) -> tf.Tensor:
+    """Returns how many children so many seeds have after so many tasks."""
+    most = self._children_per_task * tf.cast(num_tasks, tf.float32)
+    each = self._config.max_children_per_seed or self._most_children
+    return tf.minimum(tf.cast(tf.round(most), tf.int32), each * num_seeds)
 
   def _target_quota(self, num_tasks: tf.Tensor) -> tf.Tensor:
     """Returns how many tasks of a batch are target tasks."""

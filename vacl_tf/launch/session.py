@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 
 from vacl_tf import config
 from vacl_tf import launch
+from vacl_tf import overrides
 from vacl_tf.environments import base
 from vacl_tf.launch import command_line
 from vacl_tf.launch import memory
@@ -71,7 +72,7 @@ def train(
     return 0
   _begin(run, cfg, length, path, checkpointer, is_resumed, group.count)
   programs = programs_lib.Programs(run, envs, cfg, replicas=group)
-  with _outputs(run, length, path, checkpointer, on_row) as (log, save):
+  with _outputs(run, cfg, length, path, checkpointer, on_row) as (log, save):
     is_done = loop.train(
       *(run, programs, cfg, length),
       log=asked.whole(log),
@@ -152,6 +153,7 @@ def _stopped(path: pathlib.Path, asked: signals.Asked) -> int:
 @contextlib.contextmanager
 def _outputs(
   run: run_lib.Run,
+  cfg: config.Config,
   length: config.RunLength,
   path: pathlib.Path,
   checkpointer: checkpoints.Checkpointer,
@@ -162,7 +164,12 @@ def _outputs(
     outputs: list[loggers.Logger] = []
     for output in (
       loggers.CsvLogger(path / run_folder.METRICS),
-      loggers.TensorBoardLogger(path / run_folder.EVENTS),
+      loggers.TensorBoardLogger(
+        path / run_folder.EVENTS,
+        overrides.leaves(cfg),
+        int(run.env_steps),
+        float(run.wall_seconds),
+      ),
       loggers.TerminalLogger(length.num_env_steps),
     ):
       outputs.append(output)

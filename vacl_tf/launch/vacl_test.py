@@ -25,11 +25,13 @@ class VaclTest(parameterized.TestCase):
       mock.patch.object(command_line, 'start', command_line.run)
     )
 
-  @parameterized.parameters('train', 'evaluate', 'plot', 'study', 'benchmark')
+  @parameterized.parameters(
+    'train', 'evaluate', 'plot', 'report', 'study', 'benchmark'
+  )
   def test_each_command_has_its_flags_alone(self, name):
     ended = commands.run(vacl.main, name, '--help')
     self.assertEqual(ended.code, 0)  # Imports may warn: this is a test.
-    self.assertEqual('--run_dirs' in ended.out, name == 'plot')
+    self.assertEqual('--run_dirs' in ended.out, name in ('plot', 'report'))
     self.assertEqual('--study' in ended.out, name == 'study')
     self.assertEqual('--config.ppo.clip' in ended.out, name == 'train')
 

@@ -118,7 +118,7 @@ class CasesTest(absltest.TestCase):
 
   def test_cases_are_chosen_by_parts_of_their_names(self):
     found = golden.cases('push_ball/paper,ramp_use/default/vacl')
-    self.assertLen(found, 4)
+    self.assertLen(found, 5)  # Four curricula with one preset, and one.
     self.assertEqual(str(found[-1]), 'ramp_use/default/vacl')
 
 

@@ -19,6 +19,7 @@ import rich.live
 import rich.measure
 import rich.table
 import tensorflow as tf
+from tensorboard.plugins.hparams import api as hparams
 
 from vacl_tf import reading
 from vacl_tf.training import checkpoints
@@ -31,6 +32,9 @@ _COUNTED = ('iteration', 'env_steps', 'wall_seconds')
 _NEEDED = (*_COUNTED, 'coverage')
 _MOST = 1e15  # Of what is counted, as for the curves.
 _ANY_WIDTH = 1000  # Columns, more than any table of ours needs.
+_RARE = ('dropped', 'unstable_worlds')
+SPEED = 'steps_per_second'
+CONSTANTS = '_hparams_'  # In the name of the event that has them.
 _EVENTS = 'tfevents'  # In the names of TensorBoard's files.
 _HEAD_BYTES, _TAIL_BYTES = 12, 4  # Around each event in such a file.
 
@@ -138,12 +142,36 @@ def _check(table: Mapping[str, np.ndarray]) -> None:
 
 
 class TensorBoardLogger:
-  """Event files, one scalar for each column."""
+  """Event files: the constants, and scalars of what can be seen in a curve.
 
-  def __init__(self, directory: pathlib.Path) -> None:
+  Steps, iterations and time only rise: instead of them there is the speed.
+  Counts of what seldom happens are left out while they are 0.
+  """
+
+  def __init__(
+    self,
+    directory: pathlib.Path,
+    constants: Mapping[str, bool | int | float | str],
+    env_steps: int = 0,
+    wall_seconds: float = 0.0,
+  ) -> None:
+    """Begins a file of events.
+
+    Args:
+      directory: of event files.
+      constants: of the run, by name.
+      env_steps: that the run has made so far.
+      wall_seconds: that they took.
+    """
     self._directory = directory
+    self._last = env_steps, wall_seconds
+    # What was written at the start is kept, unless it was lost on the way.
+    has_constants = env_steps > 0 or _has_constants(directory)
     with self._writing():
       self._writer = tf.summary.create_file_writer(str(directory))
+      if not has_constants:
+        with self._writer.as_default(0):
+          hparams.hparams(dict(constants))
 
   @staticmethod
   def cut(
@@ -172,12 +200,22 @@ class TensorBoardLogger:
             os.truncate(path, size)
 
   def write(self, row: Row) -> None:
+    shown = {
+      name: value
+      for name, value in row.items()
+      if not (math.isnan(value) or name in _COUNTED)
+      and (value or name not in _RARE)
+    }
+    now = row['env_steps'], row['wall_seconds']
+    if self._last[0]:  # The first iteration compiles.
+      steps, seconds = (x - y for x, y in zip(now, self._last, strict=True))
+      shown[SPEED] = steps / max(seconds, 1e-9)
+    self._last = now
     # TensorFlow keeps a tensor of each number of Python's, for ever.
     step = np.int64(row['env_steps'])
     with self._writing(), self._writer.as_default(step):
-      for name, value in row.items():
-        if not math.isnan(value):
-          tf.summary.scalar(name, np.float32(value))
+      for name, value in shown.items():
+        tf.summary.scalar(name, np.float32(value))
 
   def sync(self) -> None:
     with self._writing():
@@ -189,6 +227,15 @@ class TensorBoardLogger:
 
   def _writing(self) -> contextlib.AbstractContextManager[None]:
     return files.writing(self._directory, tf.errors.OpError)
+
+
+def _has_constants(directory: pathlib.Path) -> bool:
+  """Returns whether the events of a run that has made no step tell them."""
+  if not directory.is_dir():
+    return False
+  found = [x for x in directory.iterdir() if _EVENTS in x.name and x.is_file()]
+  with files.writing(directory):
+    return any(CONSTANTS.encode() in path.read_bytes() for path in found)
 
 
 def _events_until(path: pathlib.Path, last_step: int) -> int:

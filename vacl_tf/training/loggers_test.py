@@ -144,7 +144,7 @@ class TensorBoardLoggerTest(tf.test.TestCase):
     self.path = pathlib.Path(self.create_tempdir().full_path) / 'events'
 
   def _write(self, *iterations: int) -> None:
-    logger = loggers.TensorBoardLogger(self.path)
+    logger = loggers.TensorBoardLogger(self.path, {'ppo.clip': 0.2})
     for iteration in iterations:
       logger.write(_row(iteration))
       logger.sync()
@@ -172,6 +172,49 @@ class TensorBoardLoggerTest(tf.test.TestCase):
     self._write(*range(201, 8201))
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     self.assertLess(after - before, 4000)  # It was 25,000 KB.
+
+  def _scalars(self) -> dict[str, list[tuple[int, float]]]:
+    found = {}
+    for path in self.path.iterdir():
+      for event in tf.compat.v1.train.summary_iterator(str(path)):
+        for value in event.summary.value:
+          number = tf.make_ndarray(value.tensor).sum()
+          found.setdefault(value.tag, []).append((event.step, number))
+    return found
+
+  def _has_constants(self) -> int:
+    """Returns how many events have the constants, all before the first step."""
+    steps = [
+      step for step, _ in self._scalars()['_hparams_/session_start_info']
+    ]
+    self.assertEqual(set(steps), {0})
+    return len(steps)
+
+  def test_there_are_curves_of_what_varies(self):
+    logger = loggers.TensorBoardLogger(self.path, {})
+    for iteration, dropped in ((1, 0.0), (2, 5.0), (3, 0.0)):
+      row = _row(iteration) | {'dropped': dropped}
+      row['wall_seconds'] = 4.0 * iteration
+      logger.write(row)
+    logger.close()
+    found = self._scalars()
+    self.assertEqual(found['dropped'], [(200, 5.0)])
+    self.assertLen(found['loss'], 3)
+    # Not of the first, which compiles.
+    self.assertEqual(found['steps_per_second'], [(200, 25.0), (300, 25.0)])
+    for name in ('iteration', 'env_steps', 'wall_seconds'):
+      self.assertNotIn(name, found)
+
+  def test_constants_are_told_once_however_often_a_run_resumes(self):
+    for _ in range(2):  # Nothing is saved but the state before the first row.
+      self._write(1, 2)
+      loggers.TensorBoardLogger.cut(self.path, 0, self.fail)
+      self.assertEqual(self._has_constants(), 1)
+    logger = loggers.TensorBoardLogger(self.path, {'ppo.clip': 0.2}, 100, 1.0)
+    logger.write(_row(2))
+    logger.close()
+    self.assertEqual(self._has_constants(), 1)
+    self.assertLen(self._scalars()['steps_per_second'], 1)
 
   def test_zeros_at_the_end_are_no_events(self):
     self._write(1, 2)

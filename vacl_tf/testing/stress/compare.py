@@ -13,8 +13,15 @@ import numpy as np
 import tensorflow as tf
 from tensorboard.backend.event_processing import event_accumulator
 
+from vacl_tf.training import loggers
+
 # What depends on the clock, or on how often a run was saved.
-_TIMING = ('wall_seconds', 'save_counter', '_CHECKPOINTABLE_OBJECT_GRAPH')
+_TIMING = (
+  'wall_seconds',
+  'save_counter',
+  '_CHECKPOINTABLE_OBJECT_GRAPH',
+  loggers.SPEED,
+)
 _NUMBERED = re.compile(r'ckpt-(\d+)')
 _LEFTOVER = re.compile(r'_temp|\.new|\.broken|\.writable|\.tmp')
 
@@ -114,7 +121,7 @@ def scalars(run: pathlib.Path) -> dict[str, list[tuple[int, float]]]:
       for event in seen.Tensors(name)
     ]
     for name in seen.Tags()[event_accumulator.TENSORS]
-    if name not in _TIMING
+    if name not in _TIMING and not name.startswith(loggers.CONSTANTS)
   }
 
 

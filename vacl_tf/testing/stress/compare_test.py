@@ -41,7 +41,7 @@ class DifferencesTest(tf.test.TestCase):
     (policy / 'policy.json').write_text(json.dumps({'env': 'line'}))
     for logger in (
       loggers.CsvLogger(path / 'metrics.csv'),
-      loggers.TensorBoardLogger(path / 'events'),
+      loggers.TensorBoardLogger(path / 'events', {}),
     ):
       for i, steps in enumerate(_STEPS):
         row = {'iteration': i + 1, 'env_steps': steps, 'wall_seconds': i + 0.1}
@@ -85,8 +85,8 @@ class DifferencesTest(tf.test.TestCase):
 
   def test_a_step_that_tensorboard_shows_twice(self):
     path = self._changed()
-    logger = loggers.TensorBoardLogger(path / 'events')
-    logger.write({'env_steps': 300, 'coverage': 0.5})
+    logger = loggers.TensorBoardLogger(path / 'events', {})
+    logger.write({'env_steps': 300, 'wall_seconds': 1.0, 'coverage': 0.5})
     logger.close()
     found = compare.differences(path, self.whole)
     self.assertIn('events: coverage differs', found)
