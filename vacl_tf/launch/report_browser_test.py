@@ -15,6 +15,7 @@ from absl.testing import parameterized
 from vacl_tf.launch import judging
 from vacl_tf.launch import report
 from vacl_tf.testing import browser
+from vacl_tf.testing import run_folders
 
 _RESULTS = pathlib.Path(__file__).parents[2] / 'results'
 _RUN = _RESULTS / 'push_ball_n4' / 'seed0'  # It grows from two agents to four.
@@ -183,6 +184,45 @@ class BrowserTest(parameterized.TestCase):
   def _middle(self, selector):
     left, top, width, height = self.page.value(_BOX % selector)
     return left + width / 2, top + height / 2
+
+
+class ParentTest(absltest.TestCase):
+  """A run without a policy whose tasks have parents."""
+
+  def test_the_parent_is_drawn(self):
+    program = browser.find()
+    if program is None:
+      raise absltest.SkipTest('no Chromium: apt-get install chromium')
+    root = pathlib.Path(self.create_tempdir().full_path)
+    run = run_folders.write_run(root / 'run')
+    run_folders.write_snapshots(run)
+    with np.load(run / 'curriculum.npz') as arrays:
+      found = dict(arrays)
+    phi = found['40/active_phi']
+    found['40/active_parent'] = 0.5 * phi[:3]
+    found['40/active_parent_row'] = np.arange(3)
+    np.savez_compressed(run / 'curriculum.npz', **found)
+    path = root / 'report.html'
+    report.report([run], path, [], judging.Options(4, 0, True))
+    with browser.started(program) as page:
+      page.open(path, _WIDTHS[0])
+      for index in (1, 2):  # Active tasks alone are left.
+        page.value(
+          f"document.querySelectorAll('input[type=checkbox]')[{index}].click()"
+        )
+      told = {}
+      for row in (0, 9):  # The parent of the first one alone is known.
+        left, top, width, _ = page.value(_BOX % '.rooms canvas')
+        x, y = phi[row, :2]
+        low, high = -3.18, 3.18  # The room and its margin, metres.
+        scale = width / (high - low)
+        page.click(left + scale * (x - low), top + scale * (high - y))
+        told[row] = page.value("document.getElementById('facts').innerText")
+        is_hidden = page.value("document.getElementById('parent').hidden")
+        self.assertEqual(is_hidden, row == 9, told)
+      self.assertIn('drawn beside it', told[0])
+      self.assertIn('not in this page', told[9])
+      self.assertEmpty(page.complaints)
 
 
 if __name__ == '__main__':

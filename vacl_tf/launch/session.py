@@ -11,11 +11,14 @@ from vacl_tf import config
 from vacl_tf import launch
 from vacl_tf import overrides
 from vacl_tf.environments import base
+from vacl_tf.environments import map_layout
 from vacl_tf.launch import command_line
 from vacl_tf.launch import memory
 from vacl_tf.launch import plot
+from vacl_tf.launch import plot_curriculum
 from vacl_tf.launch import provenance
 from vacl_tf.launch import run_folder
+from vacl_tf.launch import set_pictures
 from vacl_tf.launch import signals
 from vacl_tf.training import checkpoints
 from vacl_tf.training import export
@@ -162,14 +165,16 @@ def _outputs(
   """Yields what logs a row of a run, and what saves it with all its rows."""
   with contextlib.ExitStack() as opened:
     outputs: list[loggers.Logger] = []
+    events = loggers.TensorBoardLogger(
+      path / run_folder.EVENTS,
+      overrides.leaves(cfg),
+      int(run.env_steps),
+      float(run.wall_seconds),
+    )
+    layout = _layout(cfg)
     for output in (
       loggers.CsvLogger(path / run_folder.METRICS),
-      loggers.TensorBoardLogger(
-        path / run_folder.EVENTS,
-        overrides.leaves(cfg),
-        int(run.env_steps),
-        float(run.wall_seconds),
-      ),
+      events,
       loggers.TerminalLogger(length.num_env_steps),
     ):
       outputs.append(output)
@@ -182,6 +187,10 @@ def _outputs(
       if history.is_due(iteration, length.checkpoint_interval):
         snapshots = path / run_folder.SNAPSHOTS
         history.record(snapshots, run.curriculum, iteration)
+        if layout is not None:
+          sets = set_pictures.draw(layout, run.curriculum.history())
+          named = {f'curriculum/{kind}': x for kind, x in sets.items()}
+          events.write_pictures(named, int(row['env_steps']))
       on_row(row)
 
     def save() -> None:
@@ -190,6 +199,14 @@ def _outputs(
       checkpointer.save()
 
     yield log, save
+
+
+def _layout(cfg: config.Config) -> map_layout.MapLayout | None:
+  """Returns the map of a run's tasks, None if there is none to be had."""
+  try:
+    return plot_curriculum.layout_of(cfg)
+  except (ImportError, ValueError):
+    return None  # The picture at the end of the run says why.
 
 
 class _Stop:

@@ -217,6 +217,14 @@ class TensorBoardLogger:
       for name, value in shown.items():
         tf.summary.scalar(name, np.float32(value))
 
+  def write_pictures(
+    self, pictures: Mapping[str, np.ndarray], env_steps: int
+  ) -> None:
+    """Logs pictures, uint8 [height, width, 3] by name."""
+    with self._writing(), self._writer.as_default(np.int64(env_steps)):
+      for name, picture in pictures.items():
+        tf.summary.image(name, picture[None])
+
   def sync(self) -> None:
     with self._writing():
       self._writer.flush()

@@ -205,6 +205,21 @@ class TensorBoardLoggerTest(tf.test.TestCase):
     for name in ('iteration', 'env_steps', 'wall_seconds'):
       self.assertNotIn(name, found)
 
+  def test_pictures_come_back(self):
+    logger = loggers.TensorBoardLogger(self.path, {})
+    picture = np.arange(4 * 6 * 3, dtype=np.uint8).reshape(4, 6, 3)
+    logger.write_pictures({'curriculum/agent': picture}, 300)
+    logger.close()
+    (path,) = self.path.iterdir()
+    [(step, found)] = [
+      (event.step, tf.make_ndarray(value.tensor))
+      for event in tf.compat.v1.train.summary_iterator(str(path))
+      for value in event.summary.value
+      if value.tag == 'curriculum/agent'
+    ]
+    self.assertEqual(step, 300)
+    self.assertAllEqual(tf.io.decode_png(found[2]), picture)
+
   def test_constants_are_told_once_however_often_a_run_resumes(self):
     for _ in range(2):  # Nothing is saved but the state before the first row.
       self._write(1, 2)

@@ -16,6 +16,7 @@ from tensorboard.backend.event_processing import event_accumulator
 from vacl_tf.training import loggers
 
 # What depends on the clock, or on how often a run was saved.
+_PICTURES = 'curriculum/'
 _TIMING = (
   'wall_seconds',
   'save_counter',
@@ -121,7 +122,8 @@ def scalars(run: pathlib.Path) -> dict[str, list[tuple[int, float]]]:
       for event in seen.Tensors(name)
     ]
     for name in seen.Tags()[event_accumulator.TENSORS]
-    if name not in _TIMING and not name.startswith(loggers.CONSTANTS)
+    if name not in _TIMING
+    and not name.startswith((loggers.CONSTANTS, _PICTURES))
   }
 
 
