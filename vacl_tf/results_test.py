@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every config and policy under results/ is one of today's, to the letter."""
 
+import importlib
 import json
 import pathlib
+import sys
 
 from absl.testing import absltest
 
@@ -11,11 +13,19 @@ from vacl_tf import bounds
 from vacl_tf import catalog
 from vacl_tf import presets
 
-_RESULTS = pathlib.Path(__file__).parent.parent / 'results'
+_ROOT = pathlib.Path(__file__).parent.parent
+_RESULTS = _ROOT / 'results'
+_EXAMPLES = _ROOT / 'examples/pettingzoo_spread'
 
 
 @absltest.skipUnless(_RESULTS.is_dir(), 'results/ is not here')
 class ResultsTest(absltest.TestCase):
+  @classmethod
+  def setUpClass(cls):
+    super().setUpClass()
+    sys.path.append(str(_EXAMPLES))
+    importlib.import_module('mpe_spread')  # Registers tasks of some results.
+
   def _read(self, name):
     """Returns {path: content} of all files called so."""
     paths = sorted(_RESULTS.rglob(name))

@@ -9,43 +9,72 @@ from torch import nn
 
 _DISCOUNT, _TRACE_DECAY = 0.99, 0.95
 _CLIP, _ENTROPY_COST, _MAX_NORM = 0.2, 0.01, 0.5
-_EPOCHS, _MINIBATCHES = 5, 4
+_EPOCHS, _MINIBATCHES = 2, 10
 _MAX_KL = 0.03  # Larger updates unlearn what few tasks still show.
 _REWARD_SCALE = 0.1
 _STD_FLOOR = 0.02  # Without rewards advantages are the critic's noise.
-_OWN, _HIDDEN = 5, 64
+_NEAR, _FAR = 0.5, 3.0  # Metres; scales of distances.
+_OWN, _PLACE, _HIDDEN = 3, 6, 64
+
+
+def _places(towards: torch.Tensor) -> torch.Tensor:
+  """Returns features [..., 6] of places in directions [..., 2], in metres."""
+  distance = towards.norm(dim=-1, keepdim=True)
+  unit = towards / distance.clamp(min=1e-6)
+  near = (-distance / _NEAR).exp()
+  return torch.cat([towards / _FAR, unit, distance / _FAR, near], -1)
+
+
+def _block(num_inputs: int) -> nn.Sequential:
+  """Returns a layer, ReLU and layer normalisation."""
+  layer = nn.Linear(num_inputs, _HIDDEN)
+  nn.init.orthogonal_(layer.weight, 2.0**0.5)
+  nn.init.zeros_(layer.bias)
+  return nn.Sequential(layer, nn.ReLU(), nn.LayerNorm(_HIDDEN))
 
 
 class _Network(nn.Module):
-  """Outputs of an agent, from its own state and a pool over landmarks."""
+  """Outputs of an agent, from its own state and pools over entities.
+
+  It sees where landmarks and agents are from its own place, and not where it
+  is on the map.
+  """
 
   def __init__(self, num_outputs: int) -> None:
     super().__init__()
-    self.entity = nn.Sequential(
-      *(nn.Linear(_OWN + 4, _HIDDEN), nn.ReLU()),
-      *(nn.Linear(_HIDDEN, _HIDDEN), nn.ReLU()),
-    )
+    # Of a landmark also how far the nearest other agent is from it.
+    self.landmark = _block(_OWN + _PLACE + 2)
+    self.alone = nn.Linear(_HIDDEN, _HIDDEN)
+    self.compared = nn.Linear(_HIDDEN, _HIDDEN, bias=False)
+    self.norm = nn.LayerNorm(_HIDDEN)
     self.score = nn.Linear(_HIDDEN, 1)
-    others = 2 * (world.NUM_AGENTS - 1)
-    self.head = nn.Sequential(
-      *(nn.Linear(_OWN + others + 2 * _HIDDEN, _HIDDEN), nn.ReLU()),
-      nn.Linear(_HIDDEN, num_outputs),
-    )
+    self.agent = _block(_OWN + _PLACE)
+    self.head = _block(_OWN + 3 * _HIDDEN)
+    self.last = nn.Linear(_HIDDEN, num_outputs)
+    nn.init.orthogonal_(self.last.weight, 0.01)
+    nn.init.zeros_(self.last.bias)
 
   def forward(self, x: torch.Tensor, left: torch.Tensor) -> torch.Tensor:
     """Returns [..., outputs] of observations and the share of time left."""
-    own = torch.cat([x[..., :4], left.expand(*x.shape[:-1], 1)], -1)
-    split = 4 + 2 * world.NUM_AGENTS
-    marks = x[..., 4:split].unflatten(-1, (-1, 2))
-    others = x[..., split:].unflatten(-1, (-1, 2))
-    mine = marks.norm(dim=-1, keepdim=True)
-    theirs = (marks[..., :, None, :] - others[..., None, :, :]).norm(dim=-1)
-    each = own[..., None, :].expand(*marks.shape[:-1], _OWN)
-    nearest = theirs.min(-1, keepdim=True).values
-    entity = self.entity(torch.cat([each, marks, mine, nearest], -1))
-    weight = self.score(entity).softmax(-2)
-    pooled = [(weight * entity).sum(-2), entity.max(-2).values]
-    return self.head(torch.cat([own, x[..., split:], *pooled], -1))
+    own = torch.cat([x[..., :2], left.expand(*x.shape[:-1], 1)], -1)
+    ways = x[..., 4:].unflatten(-1, (-1, 2))
+    landmarks = ways[..., : world.NUM_AGENTS, :]
+    others = ways[..., world.NUM_AGENTS :, :]
+    between = (landmarks[..., None, :] - others[..., None, :, :]).norm(dim=-1)
+    theirs = between.amin(-1, keepdim=True)
+    seen = [_places(landmarks), theirs / _FAR, (-theirs / _NEAR).exp()]
+    landmark = self.landmark(torch.cat([_each(own, landmarks), *seen], -1))
+    most = self.compared(landmark.amax(-2, keepdim=True))
+    landmark = self.norm((self.alone(landmark) + most).relu())
+    weight = self.score(landmark).softmax(-2)
+    agent = self.agent(torch.cat([_each(own, others), _places(others)], -1))
+    pools = [(weight * landmark).sum(-2), landmark.amax(-2), agent.amax(-2)]
+    return self.last(self.head(torch.cat([own, *pools], -1)))
+
+
+def _each(own: torch.Tensor, entities: torch.Tensor) -> torch.Tensor:
+  """Returns own [..., F] beside each of the entities [..., m, 2]."""
+  return own[..., None, :].expand(*entities.shape[:-1], own.shape[-1])
 
 
 class Mappo:
@@ -53,6 +82,7 @@ class Mappo:
 
   def __init__(self, num_worlds: int, seed: int, rate: float = 7e-4) -> None:
     torch.manual_seed(seed)
+    torch.set_num_threads(1)  # Such small networks gain nothing from more.
     self._worlds = world.Worlds(num_worlds)
     self._policy, self._value = _Network(world.NUM_ACTIONS), _Network(1)
     parameters = [*self._policy.parameters(), *self._value.parameters()]
@@ -79,13 +109,14 @@ class Mappo:
 
   def learn(self) -> None:
     """Improves the policy with the episodes that were played last."""
-    seen, taken, old, reward = self._episode
+    seen, taken, old, covered = self._episode
+    reward = (covered == 1.0).float()  # Only while all are covered.
     steps = torch.arange(world.HORIZON + 1).float()
     left = (1.0 - steps / world.HORIZON)[:, None, None, None]
     left = left.expand(*seen.shape[:-1], 1)
     advantage, returns = self._advantages(seen, left, reward)
-    flat = [x.flatten(0, 2) for x in (seen[:-1], left[:-1], taken, old)]
-    flat += [advantage.flatten(), returns.flatten()]
+    flat = [x[:-1].flatten(0, 1) for x in (seen, left)]
+    flat += [x.flatten(0, 1) for x in (taken, old, advantage, returns)]
     for _ in range(_EPOCHS):
       for rows in torch.randperm(len(flat[0])).chunk(_MINIBATCHES):
         if self._step(*(x[rows] for x in flat)) > _MAX_KL:
@@ -95,7 +126,7 @@ class Mappo:
   def _advantages(
     self, seen: torch.Tensor, left: torch.Tensor, reward: torch.Tensor
   ) -> tuple[torch.Tensor, torch.Tensor]:
-    value = self._value(seen, left)[..., 0]  # [T + 1, B, n]
+    value = self._value(seen[:, :, :1], left[:, :, :1])[..., 0]  # [T + 1, B, 1]
     value[-1] = 0.0  # Time is observed, and nothing is left.
     advantage, last = torch.zeros_like(value[:-1]), 0.0
     for step in reversed(range(world.HORIZON)):
@@ -123,7 +154,8 @@ class Mappo:
     clipped = ratio.clamp(1.0 - _CLIP, 1.0 + _CLIP)
     gain = torch.minimum(ratio * advantage, clipped * advantage).mean()
     gain = gain + _ENTROPY_COST * distribution.entropy().mean()
-    error = (self._value(x, left)[..., 0] - returns).square().mean()
+    error = self._value(x[:, :1], left[:, :1])[..., 0] - returns
+    error = error.square().mean()
     self._optimizer.zero_grad()
     (0.5 * error - gain).backward()
     for network in (self._policy, self._value):

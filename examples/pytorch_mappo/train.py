@@ -20,13 +20,15 @@ _EVALUATE_EVERY = 10
 
 
 def easy_tasks(num_tasks: int, rng: np.random.Generator) -> np.ndarray:
-  """Returns tasks whose agents stand on landmarks that are not too close."""
+  """Returns tasks whose landmarks are close together, with an agent by each."""
   found: list[np.ndarray] = []
   while len(found) < num_tasks:
-    marks = rng.uniform(-0.9, 0.9, [world.NUM_AGENTS, 2])
+    centre = rng.uniform(-2.0, 2.0, [2])
+    marks = centre + rng.uniform(-0.5, 0.5, [world.NUM_AGENTS, 2])
     distances = np.linalg.norm(marks[:, None] - marks, axis=-1)
-    if (distances + np.eye(world.NUM_AGENTS) > 0.4).all():
-      agents = marks + rng.uniform(-0.06, 0.06, marks.shape)
+    if (distances + np.eye(world.NUM_AGENTS) > 0.3).all():
+      near = rng.uniform(0.0, 0.2)  # From solved to not yet.
+      agents = marks + rng.uniform(-near, near, marks.shape)
       found.append(np.concatenate([agents, marks]).ravel())
   return np.array(found)
 
@@ -35,7 +37,7 @@ def make_curriculum(
   name: str, seed: int, python: str | None
 ) -> client.Curriculum:
   """Returns the curriculum, whose TensorFlow may be in another environment."""
-  corner = np.ones([world.TASK_SIZE])
+  corner = np.full([world.TASK_SIZE], world.HALF_WIDTH)
   return client.Curriculum(
     *(name, -corner, corner),
     easy=easy_tasks,
@@ -78,7 +80,9 @@ def train(
 def evaluate(learner: mappo.Mappo, index: int) -> float:
   """Returns greedy coverage of fresh uniform tasks."""
   rng = np.random.default_rng([index, 1])
-  tasks = rng.uniform(-1.0, 1.0, [_NUM_TASKS, world.TASK_SIZE])
+  tasks = rng.uniform(
+    -world.HALF_WIDTH, world.HALF_WIDTH, [_NUM_TASKS, world.TASK_SIZE]
+  )
   return float(learner.play(tasks, is_greedy=True).mean())
 
 
@@ -87,7 +91,7 @@ def main() -> None:
   parser = argparse.ArgumentParser(description=__doc__)
   parser.add_argument('--curriculum', default='vacl')
   parser.add_argument('--seed', type=int, default=0)
-  parser.add_argument('--num_steps', type=int, default=3_000_000)
+  parser.add_argument('--num_steps', type=int, default=504_000)
   parser.add_argument('--out', default='run.csv', help='CSV file to write.')
   parser.add_argument('--python', help='Interpreter that has TensorFlow.')
   given = parser.parse_args()

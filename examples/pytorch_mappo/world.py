@@ -2,65 +2,77 @@
 # SPDX-License-Identifier: Apache-2.0
 """MPE2's simple_spread in parallel, begun from task vectors.
 
-Its physics and observations as they are. The reward is sparse, as in the paper
-on VACL: the share of landmarks that are covered after a step.
+Bodies, forces and steps are MPE2's, and observations have its numbers. The map
+and the reward are those of Simple-Spread in the paper on VACL: 6 x 6 m, where
+MPE2 begins in 2 x 2 m, and a reward only while all landmarks are covered.
+`world_test.py` compares with MPE2's environment step by step.
 """
 
 import numpy as np
 from mpe2 import simple_spread_v3
 
 NUM_AGENTS = 3
-HORIZON = 25  # MPE2's own.
-COVER_DISTANCE = 0.1  # Below it MPE2 counts a landmark as occupied.
+HORIZON = 70
+HALF_WIDTH = 3.0  # Metres.
+COVER_DISTANCE = 0.15  # Metres, as in the paper's task; MPE2 counts 0.1.
 NUM_ACTIONS = 5
 TASK_SIZE = 4 * NUM_AGENTS  # Positions of all agents, then of all landmarks.
+# What MPE2 makes of its actions: nothing, left, right, down, up.
+_MOVES = np.array([[0, 0], [-1, 0], [1, 0], [0, -1], [0, 1]], np.float64)
+_FORCES = 5.0 * _MOVES
 
 
 class Worlds:
   """Worlds that are placed and stepped together."""
 
   def __init__(self, num_worlds: int) -> None:
-    self._envs = [
+    envs = [
       simple_spread_v3.parallel_env(N=NUM_AGENTS, max_cycles=HORIZON)
       for _ in range(num_worlds)
     ]
+    for env in envs:
+      env.reset(seed=0)  # Gives the agents a velocity and a message.
+    self._worlds = [env.unwrapped.world for env in envs]
+    self._num = 0  # Of the worlds that are played, the first ones.
+    self._landmarks = np.zeros([0])
 
   def place(self, tasks: np.ndarray) -> np.ndarray:
     """Begins episodes at tasks [B, D]; returns observations [B, n, F]."""
-    self._num = len(tasks)  # Of the worlds that are played, the first ones.
-    for env, task in zip(self._envs, tasks, strict=False):
-      env.reset(seed=0)
-      world = env.unwrapped.world
-      positions = task.astype(np.float64).reshape([-1, 2])
-      entities = world.agents + world.landmarks
-      for entity, position in zip(entities, positions, strict=True):
-        entity.state.p_pos = position.copy()
-    return self._observations(
-      [
-        [env.unwrapped.observe(name) for name in env.agents]
-        for env in self._envs[: self._num]
-      ]
-    )
+    self._num = len(tasks)
+    positions = tasks.astype(np.float64).reshape([self._num, -1, 2])
+    for world, places in zip(self._worlds, positions, strict=False):
+      for entity, place in zip(world.entities, places, strict=True):
+        entity.state.p_pos = place.copy()
+        entity.state.p_vel = np.zeros([2])
+    self._landmarks = positions[:, NUM_AGENTS:]
+    return self._observe(*self._motion())
 
   def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Takes actions [B, n]; returns observations and coverage [B]."""
-    found = []
-    for env, chosen in zip(self._envs, actions, strict=False):
-      observations, *_ = env.step(
-        dict(zip(env.agents, chosen.tolist(), strict=True))
-      )
-      found.append(list(observations.values()))
-    return self._observations(found), self._coverage()
-
-  def _observations(self, found: list[list[np.ndarray]]) -> np.ndarray:
-    # Without the messages, which these agents do not send.
-    size = 2 + 2 + 2 * NUM_AGENTS + 2 * (NUM_AGENTS - 1)
-    return np.asarray(found, np.float32)[..., :size]
-
-  def _coverage(self) -> np.ndarray:
-    worlds = [env.unwrapped.world for env in self._envs[: self._num]]
-    agents = np.array([[x.state.p_pos for x in w.agents] for w in worlds])
-    marks = np.array([[x.state.p_pos for x in w.landmarks] for w in worlds])
-    delta = marks[:, :, None] - agents[:, None]  # [B, landmarks, agents, 2]
+    forces = _FORCES[actions]
+    for index, world in enumerate(self._worlds[: self._num]):
+      for agent, force in zip(world.agents, forces[index], strict=True):
+        agent.action.u = force
+      world.step()
+    position, velocity = self._motion()
+    delta = self._landmarks[:, :, None] - position[:, None]
     nearest = np.sqrt((delta**2).sum(-1)).min(-1)
-    return (nearest < COVER_DISTANCE).mean(-1)
+    covered = (nearest < COVER_DISTANCE).mean(-1)
+    return self._observe(position, velocity), covered
+
+  def _motion(self) -> tuple[np.ndarray, np.ndarray]:
+    """Returns positions and velocities of the agents, [B, n, 2] each."""
+    states = [x.state for w in self._worlds[: self._num] for x in w.agents]
+    shape = [self._num, NUM_AGENTS, 2]
+    position = np.reshape([x.p_pos for x in states], shape)
+    return position, np.reshape([x.p_vel for x in states], shape)
+
+  def _observe(self, position: np.ndarray, velocity: np.ndarray) -> np.ndarray:
+    """Returns what MPE2 observes, without messages, which nobody sends."""
+    landmarks = self._landmarks[:, None] - position[:, :, None]
+    between = position[:, None] - position[:, :, None]
+    is_other = ~np.eye(NUM_AGENTS, dtype=bool)
+    shape = [self._num, NUM_AGENTS, -1]
+    parts = [velocity, position, landmarks, between[:, is_other]]
+    found = np.concatenate([x.reshape(shape) for x in parts], -1)
+    return found.astype(np.float32)

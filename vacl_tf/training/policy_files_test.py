@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Policies are read as data: the same numbers, and nothing foreign is run."""
 
+import importlib
 import json
 import os
 import pathlib
 import shutil
+import sys
 from unittest import mock
 
 import numpy as np
@@ -21,7 +23,9 @@ from vacl_tf.training import checkpoints
 from vacl_tf.training import export
 from vacl_tf.training import policy_files
 
-_RESULTS = pathlib.Path(__file__).parents[2] / 'results'
+_ROOT = pathlib.Path(__file__).parents[2]
+_RESULTS = _ROOT / 'results'
+_EXAMPLES = _ROOT / 'examples/pettingzoo_spread'
 
 
 def _export(path, env, agent=None, **options):
@@ -166,6 +170,8 @@ class ResultsTest(_Case):
     super().setUp()
     if not _RESULTS.is_dir():
       self.skipTest('results/ is not here')
+    sys.path.append(str(_EXAMPLES))
+    importlib.import_module('mpe_spread')  # Registers tasks of some results.
 
   def test_they_load(self):
     paths = sorted(_RESULTS.glob('*/seed*/saved_model'))
