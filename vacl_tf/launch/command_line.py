@@ -164,7 +164,7 @@ def run(
     _complain(str(error))
     code = USAGE
   error = outputs.broken()
-  if error is not None and not code and (is_printer or '--help' in arguments):
+  if error is not None and not code and (is_printer or _asks(arguments)):
     code = UNREAD
     if error.errno != errno.EPIPE:
       code = fail(f'standard output cannot be written ({error.strerror})')
@@ -184,7 +184,7 @@ def _flags_for_now() -> Iterator[None]:
 
 
 def _parsed_and_called(main: Callable[[], int | None]) -> int:
-  if '--help' in sys.argv:
+  if _asks(sys.argv):
     about = sys.modules[main.__module__].__doc__ or ''
     print(help_page.page(about, _groups))
     return 0
@@ -195,6 +195,12 @@ def _parsed_and_called(main: Callable[[], int | None]) -> int:
   if rest:
     raise UsageError(f'{rest[0]!r} is not a flag; flags begin with --')
   return main() or 0
+
+
+def _asks(arguments: Sequence[str]) -> bool:
+  """Returns whether a user asks for help."""
+  names = (argument.partition('=')[0] for argument in arguments)
+  return any(name in ('--help', '-help', '-h') for name in names)
 
 
 def fail(message: str) -> int:

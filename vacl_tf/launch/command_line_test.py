@@ -73,9 +73,10 @@ class RunTest(parameterized.TestCase):
     self.assertIn('run_dir', text)
     self.assertEqual(text.count('\n'), 1)
 
-  def test_help_tells_about_the_command_and_its_flags(self):
+  @parameterized.parameters('--help', '--help=1', '-help', '-h')
+  def test_help_tells_about_the_command_and_its_flags(self, asked):
     ended = commands.run(
-      lambda: command_line.run(lambda: None, _define), '--help'
+      lambda: command_line.run(lambda: None, _define), asked, '--seed=x'
     )
     self.assertEqual((ended.code, ended.err), (0, ''))
     self.assertIn('exit code says whose they are', ended.out)

@@ -37,6 +37,7 @@ class ExtensionsTest(parameterized.TestCase):
     ):
       self.enter_context(patch)
     self.seen = []
+    self.num_built_in = len(catalog.CURRICULA.names())
 
   def _write(self, name: str, text: str) -> str:
     path = self.folder / name
@@ -46,7 +47,8 @@ class ExtensionsTest(parameterized.TestCase):
 
   def _run(self, *arguments: str) -> commands.Ended:
     def main():
-      self.seen.append((command_line.imports(), catalog.CURRICULA.names()[3:]))
+      names = catalog.CURRICULA.names()
+      self.seen.append((command_line.imports(), names[self.num_built_in :]))
 
     define = command_line.defines(command_line.IMPORT)
     return commands.run(lambda: command_line.run(main, define), *arguments)
