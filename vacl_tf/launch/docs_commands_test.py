@@ -46,8 +46,8 @@ class DocsCommandsTest(absltest.TestCase):
     trained = [flags for name, *flags in _commands() if name == 'main']
     self.assertGreater(len(trained), 30)
     for flags in trained:
-      flags = [x for x in flags if not x.startswith('--import=')]
-      if '--config.agent.name=deep_sets' in flags:  # Of a guide.
+      # What readers bring, guides_test and own_world_test try.
+      if any(x.startswith('--import=') for x in flags):
         continue
       with self.subTest(' '.join(flags)):
         ended = commands.run(

@@ -16,6 +16,7 @@ from vacl_tf.launch import command_line
 from vacl_tf.launch import memory
 from vacl_tf.launch import plot
 from vacl_tf.launch import plot_curriculum
+from vacl_tf.launch import progress_films
 from vacl_tf.launch import provenance
 from vacl_tf.launch import run_folder
 from vacl_tf.launch import set_pictures
@@ -71,11 +72,11 @@ def train(
   export.recover(path / run_folder.POLICY)
   if is_resumed and loop.is_finished(run, length):
     print(f'{path} is finished: {_summary(run)}. Nothing to train.')
-    _leave(run, envs[-1], cfg, path)
-    return 0
+    return _leave(run, envs[-1], cfg, path)
   _begin(run, cfg, length, path, checkpointer, is_resumed, group.count)
   programs = programs_lib.Programs(run, envs, cfg, replicas=group)
-  with _outputs(run, cfg, length, path, checkpointer, on_row) as (log, save):
+  written = _outputs(run, envs[-1], cfg, length, path, checkpointer, on_row)
+  with written as (log, save):
     is_done = loop.train(
       *(run, programs, cfg, length),
       log=asked.whole(log),
@@ -87,8 +88,7 @@ def train(
     asked.whole(_export)(run, envs[-1], cfg, path)
     return _stopped(path, asked)
   print(f'Finished: {_summary(run)}')
-  _leave(run, envs[-1], cfg, path)
-  return 0
+  return _leave(run, envs[-1], cfg, path)
 
 
 def _check_cost(
@@ -156,6 +156,7 @@ def _stopped(path: pathlib.Path, asked: signals.Asked) -> int:
 @contextlib.contextmanager
 def _outputs(
   run: run_lib.Run,
+  env: base.World,
   cfg: config.Config,
   length: config.RunLength,
   path: pathlib.Path,
@@ -172,6 +173,7 @@ def _outputs(
       float(run.wall_seconds),
     )
     layout = _layout(cfg)
+    films = progress_films.Films(run.agent, env, int(run.env_steps))
     for output in (
       loggers.CsvLogger(path / run_folder.METRICS),
       events,
@@ -183,14 +185,16 @@ def _outputs(
     def log(row: dict[str, float]) -> None:
       for output in outputs:
         output.write(row)
-      iteration = int(row['iteration'])
+      iteration, env_steps = int(row['iteration']), int(row['env_steps'])
+      if films.is_due(env_steps) and (film := films.shoot()) is not None:
+        events.write_film('policy', film, env_steps)
       if history.is_due(iteration, length.checkpoint_interval):
         snapshots = path / run_folder.SNAPSHOTS
         history.record(snapshots, run.curriculum, iteration)
         if layout is not None:
           sets = set_pictures.draw(layout, run.curriculum.history())
           named = {f'curriculum/{kind}': x for kind, x in sets.items()}
-          events.write_pictures(named, int(row['env_steps']))
+          events.write_pictures(named, env_steps)
       on_row(row)
 
     def save() -> None:
@@ -255,8 +259,8 @@ def _export(
 
 def _leave(
   run: run_lib.Run, env: base.World, cfg: config.Config, path: pathlib.Path
-) -> None:
-  """Writes what a finished run leaves for others, and says where it is."""
+) -> int:
+  """Writes what a finished run leaves for others; returns the exit code."""
   _export(run, env, cfg, path)
   history.record(
     path / run_folder.SNAPSHOTS, run.curriculum, int(run.iteration)
@@ -269,6 +273,7 @@ def _leave(
   pictures = plot.plot([path], path / run_folder.CURVES, note=lambda text: None)
   print(f'  policy  {path / run_folder.POLICY}')
   print(f'  curves  {", ".join(map(str, pictures))}')
+  return 0
 
 
 def _summary(run: run_lib.Run) -> str:

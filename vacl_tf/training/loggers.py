@@ -8,6 +8,7 @@ import io
 import math
 import os
 import pathlib
+import struct
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -20,6 +21,7 @@ import rich.measure
 import rich.table
 import tensorflow as tf
 from tensorboard.plugins.hparams import api as hparams
+from tensorboard.plugins.image import metadata as image_metadata
 
 from vacl_tf import reading
 from vacl_tf.training import checkpoints
@@ -224,6 +226,18 @@ class TensorBoardLogger:
     with self._writing(), self._writer.as_default(np.int64(env_steps)):
       for name, picture in pictures.items():
         tf.summary.image(name, picture[None])
+
+  def write_film(self, name: str, film: bytes, env_steps: int) -> None:
+    """Logs a GIF; the page of images shows it move."""
+    width, height = struct.unpack('<HH', film[6:10])
+    with self._writing(), self._writer.as_default(np.int64(env_steps)):
+      tf.summary.write(
+        name,
+        tf.constant([str(width).encode(), str(height).encode(), film]),
+        metadata=image_metadata.create_summary_metadata(
+          display_name=None, description=''
+        ),
+      )
 
   def sync(self) -> None:
     with self._writing():

@@ -12,6 +12,7 @@ import numpy as np
 import rich.console
 import tensorflow as tf
 from absl.testing import parameterized
+from PIL import Image
 
 from vacl_tf.training import checkpoints
 from vacl_tf.training import files
@@ -219,6 +220,26 @@ class TensorBoardLoggerTest(tf.test.TestCase):
     ]
     self.assertEqual(step, 300)
     self.assertAllEqual(tf.io.decode_png(found[2]), picture)
+
+  def test_a_film_comes_back(self):
+    frames = [Image.new('RGB', (6, 4), colour) for colour in ('red', 'blue')]
+    film = io.BytesIO()
+    frames[0].save(film, 'gif', save_all=True, append_images=frames[1:])
+    logger = loggers.TensorBoardLogger(self.path, {})
+    logger.write_film('policy', film.getvalue(), 400)
+    logger.close()
+    (path,) = self.path.iterdir()
+    [(step, value)] = [
+      (event.step, value)
+      for event in tf.compat.v1.train.summary_iterator(str(path))
+      for value in event.summary.value
+      if value.tag == 'policy'
+    ]
+    self.assertEqual(step, 400)
+    self.assertEqual(value.metadata.plugin_data.plugin_name, 'images')
+    self.assertEqual(
+      tf.make_ndarray(value.tensor).tolist(), [b'6', b'4', film.getvalue()]
+    )
 
   def test_constants_are_told_once_however_often_a_run_resumes(self):
     for _ in range(2):  # Nothing is saved but the state before the first row.

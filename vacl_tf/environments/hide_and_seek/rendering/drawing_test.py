@@ -10,6 +10,7 @@ from absl.testing import parameterized
 
 from vacl_tf.environments import hide_and_seek
 from vacl_tf.environments import rendering
+from vacl_tf.environments import shapes
 from vacl_tf.environments.hide_and_seek import environment
 from vacl_tf.environments.hide_and_seek.rendering import drawing
 from vacl_tf.environments.hide_and_seek.rendering import palette
@@ -106,7 +107,7 @@ class PlaceTest(parameterized.TestCase):
     task, state = _worlds('ramp_use')
     frame = _frame(task, state)
     for x, y in ((0.1, 3.0), (5.9, 3.0), (3.0, 5.9), (3.1, 0.2), (5.0, 3.1)):
-      self.assertEqual(_pixel(frame, task, x, y), rendering._WALL)
+      self.assertEqual(_pixel(frame, task, x, y), shapes.WALL)
 
 
 class TurnTest(parameterized.TestCase):
