@@ -3,7 +3,7 @@
 """The rules of the house: who imports whom, and that BUILD files say so.
 
 Reads the sources and imports none of them. Under Bazel the sources are data of
-this test, so a new package also needs a line in its target.
+this test, so a new package also needs a line in the target all_sources.
 """
 
 import ast
