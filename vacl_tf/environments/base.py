@@ -22,7 +22,6 @@ from vacl_tf.environments import shapes
 from vacl_tf.environments import simulator
 from vacl_tf.environments import task_space
 
-_TRAIL_STEPS = 12  # Of the lines behind what moves, in pictures.
 
 Picture = np.ndarray  # [height, width, 3] uint8.
 # The least and the largest value of each feature, [F].
@@ -163,7 +162,7 @@ class Environment(World):
 
   def pictures(self, states: Sequence[Any]) -> list[list[Picture]]:
     worlds = zip(*map(self.draw, states), strict=True)
-    scenes = [shapes.with_trails(world, _TRAIL_STEPS) for world in worlds]
+    scenes = [shapes.with_trails(world) for world in worlds]
     return [
       list(map(rendering.render, step)) for step in zip(*scenes, strict=True)
     ]

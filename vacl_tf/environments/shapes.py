@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 Colour = tuple[int, int, int]  # Red, green and blue, 0 to 255.
 WALL = (205, 200, 190)
+_TRAIL_STEPS = 12
 
 
 class Disc(NamedTuple):
@@ -51,7 +52,9 @@ class Scene(NamedTuple):
   trails: tuple[Trail, ...] = ()  # Below filled discs.
 
 
-def with_trails(scenes: Sequence[Scene], length: int) -> list[Scene]:
+def with_trails(
+  scenes: Sequence[Scene], length: int = _TRAIL_STEPS
+) -> list[Scene]:
   """Returns scenes of one world with the trails of the discs that moved.
 
   Args:

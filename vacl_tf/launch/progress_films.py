@@ -18,7 +18,6 @@ from vacl_tf.training import players
 _FIRST = 1_000_000  # Steps before the first film: it costs some seconds.
 _NUM_TASKS, _NUM_FRAMES = 4, 36  # At most; one more shows the end.
 _WIDTH = 150  # Of a world, in pixels.
-_TRAIL_STEPS = 12
 _SEED = 1  # Of the tasks, the same in all films.
 
 
@@ -47,7 +46,7 @@ class Films:
     return _doublings(env_steps) > _doublings(past)
 
   def shoot(self) -> bytes | None:
-    """Returns a GIF of a few fresh tasks; None if the world has no shapes."""
+    """Returns a GIF of a few fresh tasks; None if it can't be drawn."""
     env = self._env
     policy = export.ExportedPolicy(self._agent, env.roles)
     player = players.ExportedPlayer(policy, env, is_greedy=True)
@@ -55,9 +54,9 @@ class Films:
     phi = env.task_space.sample_target(_NUM_TASKS, draw)
     try:
       _, worlds = player.watch(np.asarray(phi), run)
-    except NotImplementedError:
-      return None
-    worlds = [shapes.with_trails(scenes, _TRAIL_STEPS) for scenes in worlds]
+    except (NotImplementedError, ValueError):
+      return None  # Pictures must not end a run.
+    worlds = [shapes.with_trails(scenes) for scenes in worlds]
     last = len(worlds[0]) - 1
     chosen = sorted({*range(0, last, -(-last // _NUM_FRAMES)), last})
     frames = [
