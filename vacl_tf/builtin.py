@@ -8,6 +8,7 @@ TensorFlow is imported when one of them is made, not before.
 from vacl_tf import catalog
 from vacl_tf.agents import specs as agent_specs
 from vacl_tf.curriculum import specs as curriculum_specs
+from vacl_tf.curriculum.baselines import specs as baseline_specs
 from vacl_tf.environments.hide_and_seek import lock_and_return_spec
 from vacl_tf.environments.hide_and_seek import ramp_use_spec
 from vacl_tf.environments.particle import push_ball_spec
@@ -20,7 +21,8 @@ catalog.register_agent(agent_specs.RECURRENT)
 catalog.register_curriculum(curriculum_specs.VACL)
 catalog.register_curriculum(curriculum_specs.TASK_EXPANSION)
 catalog.register_curriculum(curriculum_specs.UNIFORM)
-catalog.register_curriculum(curriculum_specs.RCG)
+for _spec in baseline_specs.ALL:
+  catalog.register_curriculum(_spec)
 
 catalog.register_task(spread_spec.SIMPLE)
 catalog.register_task(spread_spec.HARD)

@@ -171,12 +171,30 @@ class CurriculumConfig:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class TaskExpansionConfig(CurriculumConfig):
+class EditingConfig(CurriculumConfig):
+  """Curricula that begin with easy tasks and make new tasks of known ones.
+
+  A task's presets set these constants, so that all such curricula are given the
+  same easy tasks and the same noise.
+
+  Attributes:
+    num_easy_tasks: easy tasks that the curriculum begins with.
+    noise: half-width of the uniform noise (delta), in units of phi.
+    noise_probability: probability that an entity is perturbed; 1 perturbs all.
+      A few entities moved far are learned sooner than all moved a little.
+  """
+
+  num_easy_tasks: Annotated[int, Range(1, 20_000)] = 500
+  noise: Annotated[float, Range(0.0, MANY)] = 2.0
+  noise_probability: Annotated[float, Range(0.0, 1.0)] = 0.25
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TaskExpansionConfig(EditingConfig):
   """Task expansion (paper, Algorithm 1).
 
   Attributes:
     capacity: tasks in the active set and in the solved set (C).
-    num_easy_tasks: easy tasks that the active set begins with.
     solved_fraction: share of solved tasks in a batch.
     target_share: share of tasks of the target distribution in a batch, times
       the latest evaluated coverage, so that they replace the curriculum's tasks
@@ -187,9 +205,6 @@ class TaskExpansionConfig(CurriculumConfig):
     max_children_per_seed: of one newly solved task, 0 for no bound; keeps the
       first few solved tasks from crowding the easy ones out.
     step_size: Euclidean length of the Stein step (epsilon), in units of phi.
-    noise: half-width of the uniform noise (delta), in units of phi.
-    noise_probability: probability that an entity is perturbed; 1 perturbs all.
-      A few entities moved far are learned sooner than all moved a little.
     bandwidth: of the kernel (h).
     kernel: a one-dimensional kernel per coordinate (released code), or the
       joint kernel of the paper.
@@ -203,7 +218,6 @@ class TaskExpansionConfig(CurriculumConfig):
 
   name: str = 'vacl'
   capacity: Annotated[int, Range(1, 20_000)] = 2000
-  num_easy_tasks: Annotated[int, Range(1, 20_000)] = 500
   solved_fraction: Annotated[float, Range(0.0, 1.0)] = 0.05
   target_share: Annotated[float, Range(0.0, 1.0)] = 0.0
   solved_value: Annotated[float, Range(0.0, 1.0)] = 0.95
@@ -211,8 +225,6 @@ class TaskExpansionConfig(CurriculumConfig):
   num_children: Annotated[int, Range(1, 5000)] = 400
   max_children_per_seed: Annotated[int, Range(0, 5000)] = 4
   step_size: Annotated[float, Range(0.0, MANY)] = 0.4
-  noise: Annotated[float, Range(0.0, MANY)] = 2.0
-  noise_probability: Annotated[float, Range(0.0, 1.0)] = 0.25
   bandwidth: Annotated[float, Range(1e-9, MANY)] = 1.0
   kernel: Literal['coordinate', 'joint'] = 'coordinate'
   is_attractive: bool = False
@@ -221,33 +233,6 @@ class TaskExpansionConfig(CurriculumConfig):
   num_neighbours: Annotated[int, Range(1, 1000)] = 5
   active_eviction: Literal['diverse', 'fifo', 'random'] = 'diverse'
   solved_eviction: Literal['diverse', 'fifo', 'random'] = 'fifo'
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class ReverseConfig(CurriculumConfig):
-  """Reverse curriculum generation (a baseline of the paper).
-
-  Attributes:
-    capacity: tasks in the pool, of which the oldest leave.
-    num_easy_tasks: easy tasks that the pool begins with.
-    new_share: share of a batch that are children of seeds.
-    half_width: of the uniform noise that makes a child, in units of phi. The
-      authors have 0.6 in Simple-Spread, 0.4 in Push-Ball and 0.1 in
-      Speaker-Listener.
-    score: what says how good a task is: the value (released code), or the share
-      of episodes that succeed (Florensa et al.).
-    least: score of a seed at least.
-    most: score of a seed at most.
-  """
-
-  name: str = 'rcg'
-  capacity: Annotated[int, Range(1, 20_000)] = 2000
-  num_easy_tasks: Annotated[int, Range(1, 20_000)] = 500
-  new_share: Annotated[float, Range(0.0, 1.0)] = 0.7
-  half_width: Annotated[float, Range(0.0, MANY)] = 0.6
-  score: Literal['value', 'success'] = 'value'
-  least: Annotated[float, Range(0.0, 1.0)] = 0.5
-  most: Annotated[float, Range(0.0, 1.0)] = 0.95
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

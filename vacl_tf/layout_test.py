@@ -45,6 +45,7 @@ _MAY_IMPORT = {
   'agents': ('builtin', 'networks'),
   'client': ('training.files',),  # It starts `launch.curriculum_server`.
   'curriculum': ('builtin', 'environments.base', 'environments.task_space'),
+  'curriculum.baselines': ('curriculum',),
   'environments': ('builtin',),
   'environments.hide_and_seek': _OF_WORLDS,
   'environments.hide_and_seek.rendering': (
@@ -88,6 +89,7 @@ _MODULE_MAY_IMPORT = {
   'testing.golden': ('presets', 'environments', 'training'),
   'testing.products': ('agents', 'presets', 'environments', 'training'),
   'testing.run_folders': ('presets',),
+  'testing.toy_learner': ('curriculum.python_curriculum',),
   'training.policy_files': ('presets',),
 }
 # By package: what its tests may import too, to try the real thing.

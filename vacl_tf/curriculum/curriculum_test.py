@@ -19,11 +19,13 @@ from vacl_tf import types
 from vacl_tf.curriculum import base
 from vacl_tf.curriculum import entity_progression
 from vacl_tf.curriculum import task_expansion
+from vacl_tf.curriculum.baselines import specs as baseline_specs
 from vacl_tf.testing import fakes
 
 _NUM_TASKS = 20
 _SEED = randomness.root(1)
-_BUILT_IN = ('vacl', 'task_expansion', 'uniform', 'rcg')
+_BASELINES = tuple(spec.name for spec in baseline_specs.ALL)
+_BUILT_IN = ('vacl', 'task_expansion', 'uniform', *_BASELINES)
 
 
 def _config(name, **progression):
@@ -135,12 +137,12 @@ for _kind in (_OnHost, _Compiled):
   catalog.register_curriculum(
     catalog.CurriculumSpec(name=f'test{_kind.__name__.lower()}', make=_kind)
   )
-_DIFFERENT = ('vacl', 'uniform', 'rcg', 'test_onhost', 'test_compiled')
+_DIFFERENT = ('vacl', 'uniform', *_BASELINES, 'test_onhost', 'test_compiled')
 
 
 class RegisterTest(parameterized.TestCase, tf.test.TestCase):
   def test_the_library_has_its_own(self):
-    self.assertEqual(catalog.CURRICULA.names()[:4], _BUILT_IN)
+    self.assertEqual(catalog.CURRICULA.names()[: len(_BUILT_IN)], _BUILT_IN)
     grow = [x for x in _BUILT_IN if catalog.CURRICULA.get(x).grows]
     self.assertEqual(grow, ['vacl'])
 

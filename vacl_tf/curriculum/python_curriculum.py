@@ -27,10 +27,12 @@ class Tasks:
     num_dims: numbers in a task (D).
     num_entities: entities that a task places.
     entity_of_dim: int [D], the entity that each number belongs to.
+    num_agents: agents that act in a world.
   """
 
   def __init__(self, space: task_space.TaskSpace) -> None:
     self._space = space
+    self.num_agents = space.num_agents
     self.num_dims = space.num_dims
     self.num_entities = space.num_entities
     self.entity_of_dim = space.entity_of_dim
@@ -48,16 +50,47 @@ class Tasks:
     return self._space.clip(_float32(tasks), _seed(rng)).numpy()
 
   def perturbed(
-    self, tasks: np.ndarray, half_width: float, rng: np.random.Generator
+    self,
+    tasks: np.ndarray,
+    half_width: float,
+    rng: np.random.Generator,
+    probability: float = 1.0,
   ) -> np.ndarray:
     """Returns feasible tasks [K, D] with uniform noise.
 
     It is redrawn for entities that it makes infeasible; those that stay so in
     all redraws remain where they are.
+
+    Args:
+      tasks: [K, D], feasible.
+      half_width: of the noise, in units of tasks.
+      rng: draws it.
+      probability: that an entity is perturbed.
     """
     return svgd.feasible_noise(
-      self._space, _float32(tasks), half_width, 1.0, _MOST_REDRAWS, _seed(rng)
+      self._space,
+      _float32(tasks),
+      half_width,
+      probability,
+      _MOST_REDRAWS,
+      _seed(rng),
     ).numpy()
+
+  def canonical(self, tasks: np.ndarray) -> np.ndarray:
+    """Returns tasks [K, D] with entities of a kind sorted by x, then y.
+
+    Tasks that differ in the order of alike entities alone become equal, which
+    makes distances between tasks meaningful.
+    """
+    tasks = np.array(tasks)
+    for entities in self._space.alike:
+      dims = [np.flatnonzero(self.entity_of_dim == x) for x in entities]
+      points = tasks[:, np.array(dims)]  # [K, entities of the kind, numbers]
+      order = np.lexsort(np.moveaxis(points[..., ::-1], -1, 0))
+      tasks[:, np.concatenate(dims)] = np.take_along_axis(
+        points, order[..., None], 1
+      ).reshape(len(tasks), -1)
+    return tasks
 
   def feasible(self, tasks: np.ndarray) -> np.ndarray:
     """Returns bool [K, num_entities]: which entities of tasks are legal."""
@@ -97,6 +130,29 @@ class Chooser(abc.ABC):
     Returns:
       Metrics; their names are the same in every call.
     """
+
+  def probe(self, num_tasks: int, rng: np.random.Generator) -> np.ndarray:
+    """Returns tasks [K, D] to play without training on them, before `sample`.
+
+    Their steps count as environment steps. A chooser without such a method of
+    its own is never asked.
+
+    Args:
+      num_tasks: K at most; none at all is possible.
+      rng: draws them.
+    """
+    raise NotImplementedError
+
+  def note_probe(
+    self, tasks: np.ndarray, told: Mapping[str, np.ndarray]
+  ) -> None:
+    """Learns from how the policy did on the tasks of `probe`.
+
+    Args:
+      tasks: [K, D] that were played.
+      told: as in `update`.
+    """
+    raise NotImplementedError
 
 
 Make = Callable[[Tasks, Any, np.random.Generator], Chooser]
@@ -142,6 +198,10 @@ class PythonCurriculum(base.Curriculum):
       for key, array in self._chooser.state.items()
     }
 
+  @property
+  def can_probe(self) -> bool:
+    return type(self._chooser).probe is not Chooser.probe
+
   def sample(
     self, num_tasks: int, seed: types.Seed, size: tf.Tensor | None = None
   ) -> tuple[types.TaskBatch, ...]:
@@ -154,13 +214,38 @@ class PythonCurriculum(base.Curriculum):
         f'sample: expected tasks of shape {[num_tasks, self._num_dims]}, given '
         f'{list(tasks.shape)}'
       )
-    if not np.isfinite(tasks).all():
-      row = int(np.argmin(np.isfinite(tasks).all(1)))
-      raise base.CurriculumError(
-        f'sample: expected finite numbers, given {tasks[row].tolist()} in row '
-        f'{row}'
-      )
+    _check_finite('sample', tasks)
     return (base.fresh_batch(tf.constant(tasks), size),)
+
+  def probe(
+    self, num_tasks: int, seed: types.Seed, size: tf.Tensor | None = None
+  ) -> tuple[types.TaskBatch, ...]:
+    if not self.can_probe:
+      return ()
+    most = num_tasks if size is None else int(size)
+    tasks = self._called(
+      lambda: self._chooser.probe(most, base.generator(seed))
+    )
+    tasks = np.asarray(tasks, np.float32)
+    number = len(tasks)
+    if number > most or tasks.shape != (number, self._num_dims):
+      raise base.CurriculumError(
+        f'probe: expected tasks of shape {[most, self._num_dims]}, or fewer '
+        f'rows, given {list(tasks.shape)}'
+      )
+    _check_finite('probe', tasks)
+    padded = np.pad(tasks, [(0, num_tasks - number), (0, 0)])
+    return (base.fresh_batch(tf.constant(padded), tf.constant(number)),)
+
+  def note_probe(
+    self,
+    batches: tuple[types.TaskBatch, ...],
+    feedback: tuple[types.TaskFeedback, ...],
+    seed: types.Seed,
+  ) -> None:
+    del seed
+    tasks, told = self._arrays(batches, feedback)
+    self._called(lambda: self._chooser.note_probe(tasks, told))
 
   def update(
     self,
@@ -170,16 +255,24 @@ class PythonCurriculum(base.Curriculum):
     seed: types.Seed,
   ) -> types.Metrics:
     del evaluation, seed
+    tasks, told = self._arrays(batches, feedback)
+    found = self._called(lambda: self._chooser.update(tasks, told))
+    mean = base.mean_value(batches[0], feedback[0].value)
+    return {'training_value': mean} | {
+      key: tf.constant(value, tf.float32) for key, value in found.items()
+    }
+
+  def _arrays(
+    self,
+    batches: tuple[types.TaskBatch, ...],
+    feedback: tuple[types.TaskFeedback, ...],
+  ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Returns the tasks that were played, and what is told of them."""
     [batch], [told] = batches, feedback
     size = int(batch.size)
-    arrays = {
+    return np.asarray(batch.phi)[:size], {
       field: np.asarray(getattr(told, field))[:size]
       for field in ('value', *self.feedback)
-    }
-    tasks = np.asarray(batch.phi)[:size]
-    found = self._called(lambda: self._chooser.update(tasks, arrays))
-    return {'training_value': base.mean_value(batch, told.value)} | {
-      key: tf.constant(value, tf.float32) for key, value in found.items()
     }
 
   def _called(self, function: Callable[[], Any]) -> Any:
@@ -205,6 +298,17 @@ class PythonCurriculum(base.Curriculum):
         'arrays when the chooser is made'
       )
     return found
+
+
+def _check_finite(what: str, tasks: np.ndarray) -> None:
+  """Raises CurriculumError for a row with a number that is not finite."""
+  is_finite = np.isfinite(tasks).all(1)
+  if not is_finite.all():
+    row = int(np.argmin(is_finite))
+    raise base.CurriculumError(
+      f'{what}: expected finite numbers, given {tasks[row].tolist()} in row '
+      f'{row}'
+    )
 
 
 def _seed(rng: np.random.Generator) -> types.Seed:

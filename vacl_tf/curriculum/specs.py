@@ -23,13 +23,6 @@ def _uniform(setting: 'base.Setting') -> 'base.Curriculum':
   return base.Uniform(setting)
 
 
-def _reverse(setting: 'base.Setting') -> 'base.Curriculum':
-  from vacl_tf.curriculum import python_curriculum
-  from vacl_tf.curriculum import reverse
-
-  return python_curriculum.PythonCurriculum('rcg', reverse.Reverse, setting)
-
-
 # Task expansion; runs start with few entities.
 VACL = catalog.CurriculumSpec(
   name='vacl',
@@ -44,6 +37,3 @@ TASK_EXPANSION = catalog.CurriculumSpec(
   config=config.TaskExpansionConfig,
 )
 UNIFORM = catalog.CurriculumSpec(name='uniform', make=_uniform)
-RCG = catalog.CurriculumSpec(
-  name='rcg', make=_reverse, config=config.ReverseConfig
-)

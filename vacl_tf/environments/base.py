@@ -22,7 +22,6 @@ from vacl_tf.environments import shapes
 from vacl_tf.environments import simulator
 from vacl_tf.environments import task_space
 
-
 Picture = np.ndarray  # [height, width, 3] uint8.
 # The least and the largest value of each feature, [F].
 Bounds = tuple[np.ndarray, np.ndarray]

@@ -24,6 +24,8 @@ class TaskSpace(abc.ABC):
     num_entities: entities that a task places.
     num_agents: agents that act in a world.
     entity_of_dim: int [D], the entity that each number belongs to.
+    alike: entities, a list a kind, whose order is of no account: a task in
+      which two of a kind change places is the same task.
     is_compiled: whether XLA can compile its functions.
   """
 
@@ -31,6 +33,7 @@ class TaskSpace(abc.ABC):
   num_entities: int
   num_agents: int
   entity_of_dim: np.ndarray
+  alike: tuple[tuple[int, ...], ...] = ()
   is_compiled: bool = True
 
   @abc.abstractmethod
@@ -123,3 +126,11 @@ class BoxTaskSpace(TaskSpace):
     point = [self.num_entities, self._point_size]
     shape = tf.concat([tf.shape(phi)[:-1], point], 0)
     return tf.reshape(phi, shape)
+
+
+def equal_parts(number: int, parts: int) -> tuple[tuple[int, ...], ...]:
+  """Returns the numbers below `number` in so many parts, in order."""
+  size = number // parts
+  return tuple(
+    tuple(range(part * size, (part + 1) * size)) for part in range(parts)
+  )

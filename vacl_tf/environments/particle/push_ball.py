@@ -51,6 +51,7 @@ class PushBallTaskSpace(task_space.BoxTaskSpace):
   def __init__(self, num_agents: int) -> None:
     corner = np.full([3 * num_agents, 1, 2], HALF_WIDTH)
     super().__init__(-corner, corner, num_agents)
+    self.alike = task_space.equal_parts(self.num_entities, 3)
     side = num_agents + 2  # Of the grid with its rim, in cells.
     cells = np.stack(np.meshgrid(range(side), range(side)), -1).reshape(-1, 2)
     self._centre = ((cells - (side - 1) / 2) * _CELL).astype(np.float32)

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from vacl_tf import config
 from vacl_tf.curriculum import python_curriculum
+from vacl_tf.curriculum.baselines import configs
 
 
 class Reverse(python_curriculum.Chooser):
@@ -22,7 +22,7 @@ class Reverse(python_curriculum.Chooser):
   def __init__(
     self,
     tasks: python_curriculum.Tasks,
-    cfg: config.ReverseConfig,
+    cfg: configs.ReverseConfig,
     rng: np.random.Generator,
   ) -> None:
     self._tasks, self._cfg = tasks, cfg

@@ -6,30 +6,17 @@ import numpy as np
 import tensorflow as tf
 from absl.testing import parameterized
 
-from vacl_tf import config
-from vacl_tf.curriculum import python_curriculum
-from vacl_tf.curriculum import reverse
-from vacl_tf.environments import task_space
+from vacl_tf.curriculum.baselines import configs
+from vacl_tf.curriculum.baselines import reverse
+from vacl_tf.testing import toy_learner
 
-_HALF_WIDTH = 3.0
 _NUM_TASKS = 40
 
 
-class _Space(task_space.BoxTaskSpace):
-  """Two points on a square; easy tasks are in its middle."""
-
-  def __init__(self):
-    corner = np.full([2, 1, 2], _HALF_WIDTH)
-    super().__init__(-corner, corner, num_agents=2)
-
-  def sample_easy(self, num_tasks, seed):
-    return 0.05 * self.sample_uniform(num_tasks, seed)
-
-
 def _make(**values):
-  cfg = config.ReverseConfig(**values)
+  cfg = configs.ReverseConfig(**values)
   rng = np.random.default_rng(0)
-  return reverse.Reverse(python_curriculum.Tasks(_Space()), cfg, rng)
+  return reverse.Reverse(toy_learner.TASKS, cfg, rng)
 
 
 class ReverseTest(tf.test.TestCase, parameterized.TestCase):
@@ -87,27 +74,9 @@ class ReverseTest(tf.test.TestCase, parameterized.TestCase):
     self.assertEqual(chooser.update(tasks, told)['seed_tasks'], 3)
 
   def test_it_reaches_what_uniform_tasks_do_not(self):
-    """A learner that can do what is a little farther out than what it did."""
-
-    def reach(curriculum):
-      rng, radius = np.random.default_rng(0), 0.2
-      for _ in range(80):
-        tasks = curriculum(rng)
-        size = np.abs(tasks).max(-1)
-        value = np.clip(1.5 - size / radius, 0.0, 1.0)
-        # Practice of what goes half well helps.
-        radius += 0.05 * np.mean((value > 0.2) & (value < 0.9))
-        if chooser is not None:
-          chooser.update(tasks, {'value': value})
-      return radius
-
-    chooser = _make(half_width=0.4)
-    with_rcg = reach(lambda rng: chooser.sample(_NUM_TASKS, rng))
-    chooser = None
-    space = python_curriculum.Tasks(_Space())
-    with_uniform = reach(lambda rng: space.target(_NUM_TASKS, rng))
+    with_rcg = toy_learner.teach(_make(half_width=0.4))
     self.assertGreater(with_rcg, 1.0)
-    self.assertLess(with_uniform, 0.3)
+    self.assertLess(toy_learner.teach(toy_learner.Uniform()), 0.3)
 
 
 if __name__ == '__main__':

@@ -1,0 +1,43 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The curricula that VACL is compared with, by name."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from vacl_tf import catalog
+from vacl_tf import config
+from vacl_tf.curriculum.baselines import configs
+
+if TYPE_CHECKING:
+  from vacl_tf.curriculum import base
+  from vacl_tf.curriculum import python_curriculum
+
+
+def _spec(
+  load: 'Callable[[], python_curriculum.Make]',
+  constants: type[config.CurriculumConfig],
+) -> catalog.CurriculumSpec:
+  """Returns the spec of a chooser.
+
+  Args:
+    load: returns what makes it; it is imported then, not before.
+    constants: its class of constants, with its name.
+  """
+  name = constants().name
+
+  def make(setting: 'base.Setting') -> 'base.Curriculum':
+    from vacl_tf.curriculum import python_curriculum
+
+    return python_curriculum.PythonCurriculum(name, load(), setting)
+
+  return catalog.CurriculumSpec(name=name, make=make, config=constants)
+
+
+def _reverse() -> 'python_curriculum.Make':
+  from vacl_tf.curriculum.baselines import reverse
+
+  return reverse.Reverse
+
+
+ALL = (_spec(_reverse, configs.ReverseConfig),)
