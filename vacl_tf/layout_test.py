@@ -41,7 +41,7 @@ _OF_WORLDS = (
   'environments.task_spec',
 )
 _MAY_IMPORT = {
-  '': ('builtin', 'registry'),
+  '': ('builtin', 'registry', 'study_methods'),
   'agents': ('builtin', 'networks'),
   'client': ('training.files',),  # It starts `launch.curriculum_server`.
   'curriculum': ('builtin', 'environments.base', 'environments.task_space'),
@@ -101,6 +101,7 @@ _TESTS_MAY_IMPORT = {
     'presets',
     'statistics',
     'studies',
+    'study_methods',
     'testing',
   ),
   'environments': ('presets',),
@@ -120,7 +121,8 @@ _MAY_ONLY_IMPORT = {
   'overrides': ('vacl_tf.config',),
   'registry': ('vacl_tf.overrides',),
   'statistics': ('numpy',),
-  'studies': ('vacl_tf.overrides',),
+  'studies': ('vacl_tf.overrides', 'vacl_tf.study_methods'),
+  'study_methods': (),
   'types': ('dm_env', 'tensorflow'),
 }
 
@@ -136,6 +138,7 @@ _MAY_NAME_TASKS = (
   'environments.hide_and_seek',
   'environments.particle',
   'studies',
+  'study_methods',
   'testing.fake_trainer',
   'testing.oracle_release',
   'testing.stress',

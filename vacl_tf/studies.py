@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from vacl_tf import overrides
+from vacl_tf import study_methods
 
 # Whoever changes a rule of the protocol raises it: reports made under another
 # one are not mixed with new ones.
 PROTOCOL = 1
-BASELINE = 'vacl_default'  # The method that all others are compared with.
+BASELINE = study_methods.BASELINE
 FIRST_SEED = 100  # Smaller ones were used to choose presets.
 LEVEL = 0.9  # Of coverage; the steps until then are a score.
 
@@ -53,13 +54,18 @@ class Run(NamedTuple):
 
   @property
   def name(self) -> str:
-    """Where it lies in the folder of its study."""
+    """Where it lies in the folder of all runs."""
     return f'{self.task.name}/{self.method}/seed{self.seed}'
 
   @property
   def flags(self) -> tuple[str, ...]:
     """Flags of `launch.main`, but for the folder."""
-    return (*flags(self.task, self.method), f'--seed={self.seed}')
+    return (
+      *self.task.flags,
+      f'--num_env_steps={self.task.num_env_steps}',
+      *study_methods.flags(self.method, self.task.name),
+      f'--seed={self.seed}',
+    )
 
 
 # Runs of a stage are made seed by seed, in the order of its tasks and methods.
@@ -84,44 +90,6 @@ class Study(NamedTuple):
     found = [x for s in self.stages for _, methods in s for x in methods]
     return tuple(dict.fromkeys(found))
 
-
-def _fields(**values: float | str) -> tuple[str, ...]:
-  """Returns flags that set fields of the curriculum."""
-  return tuple(f'--config.curriculum.{k}={v}' for k, v in values.items())
-
-
-# Names and values of config fields are here and nowhere else in this file.
-_CONSTANT_RATE = ('--config.ppo.decay_start_steps=0',)
-_METHODS = {
-  BASELINE: (),
-  # The curriculum of the preset `paper`, which the test compares it with.
-  'vacl_paper': _fields(
-    num_children=150,
-    max_children_per_seed=0,
-    step_size=0.6,
-    noise=0.6,
-    noise_probability=1.0,
-    target_share=0.0,
-    seed_choice='first',
-  ),
-  'uniform': ('--curriculum=uniform',),
-  'vacl_no_target': _fields(target_share=0.0),
-  # Each leaves out one thing that the preset `default` adds.
-  'no_frame': ('--config.agent.observation_frame=world',),
-  'one_hop': ('--config.agent.num_hops=1',),
-  'all_noisy': _fields(noise_probability=1.0),
-  'gradient_norm_20': ('--config.ppo.max_gradient_norm=20.0',),
-  'with_decay': (),
-}
-_KEEPS_DECAY = ('with_decay',)
-# By method and task; of a flag given twice the last one counts.
-_METHODS_FOR = {
-  ('vacl_paper', 'push_ball_n2'): _fields(step_size=0.4, noise=0.4),
-  ('vacl_paper', 'hard_spread_n4'): _fields(num_children=300, bandwidth=1000.0),
-  ('vacl_paper', 'speaker_listener'): _fields(
-    num_easy_tasks=1000, num_children=30, step_size=0.05, noise=0.05
-  ),
-}
 
 # Minutes of the first two are from runs on one core of an AMD EPYC (Zen 4),
 # those of the others from their speed relative to these on two cores.
@@ -154,6 +122,25 @@ _HARD_SPREAD = Task(
   core_minutes=12.0,
 )
 
+# Grown from 4 and from 2 agents by methods with entity progression.
+_SIMPLE_SPREAD_8 = Task(
+  name='simple_spread_n8',
+  flags=('--env=simple_spread', '--num_agents=8'),
+  num_env_steps=4_000_000,
+  chance=0.02,
+  core_minutes=10.0,
+)
+_PUSH_BALL_4 = Task(
+  name='push_ball_n4',
+  flags=('--env=push_ball', '--num_agents=4'),
+  num_env_steps=15_000_000,
+  chance=0.08,
+  core_minutes=35.0,
+)
+_TRIAL = _SIMPLE_SPREAD._replace(
+  name='trial', num_env_steps=300_000, core_minutes=0.6
+)
+
 _CURRICULA = (BASELINE, 'vacl_paper', 'uniform')
 _LEFT_OUT = (
   'no_frame',
@@ -162,46 +149,71 @@ _LEFT_OUT = (
   'gradient_norm_20',
   'with_decay',
 )
+_OF_PAPER = (BASELINE, 'uniform', 'rcg_code')
+_EXPANSION = (
+  BASELINE,
+  'no_stein',
+  'attractive',
+  'joint_kernel',
+  'no_noise',
+  'capacity_200',
+  'capacity_4000',
+  'fifo',
+)
+_POPULATION = (
+  BASELINE,
+  'vacl_direct',
+  'vacl_hard_switch',
+  'vacl_hard_switch_norm_20',
+)
 
-STUDIES = {
-  study.name: study
-  for study in (
-    Study(
-      name='factorial',
-      about='Curricula with one learner, at a constant rate, and the preset '
-      'without one thing at a time.',
-      stages=(
-        ((_SIMPLE_SPREAD, _CURRICULA), (_PUSH_BALL, _CURRICULA)),
-        ((_SIMPLE_SPREAD, _LEFT_OUT), (_PUSH_BALL, _LEFT_OUT)),
-        (
-          # Its preset draws no target tasks: none to leave out.
-          (_SPEAKER_LISTENER, _CURRICULA),
-          (_HARD_SPREAD, (*_CURRICULA, 'vacl_no_target')),
-        ),
+_LIST = (
+  Study(
+    name='factorial',
+    about='Curricula with one learner, at a constant rate, and the preset '
+    'without one thing at a time.',
+    stages=(
+      ((_SIMPLE_SPREAD, _CURRICULA), (_PUSH_BALL, _CURRICULA)),
+      ((_SIMPLE_SPREAD, _LEFT_OUT), (_PUSH_BALL, _LEFT_OUT)),
+      (
+        # Its preset draws no target tasks: none to leave out.
+        (_SPEAKER_LISTENER, _CURRICULA),
+        (_HARD_SPREAD, (*_CURRICULA, 'vacl_no_target')),
       ),
     ),
-    Study(
-      name='trial',
-      about='A few minutes, to see that everything works.',
-      stages=(
-        (
-          (
-            _SIMPLE_SPREAD._replace(num_env_steps=300_000, core_minutes=0.6),
-            (BASELINE, 'uniform'),
-          ),
-        ),
+  ),
+  Study(
+    name='main',
+    about='VACL and the baselines of the paper (figures 4, 8 and 10), with one '
+    'learner, at a constant rate.',
+    stages=(
+      ((_SIMPLE_SPREAD, _OF_PAPER), (_PUSH_BALL, _OF_PAPER)),
+      (
+        (_SPEAKER_LISTENER, _OF_PAPER),
+        (_SIMPLE_SPREAD_8, (*_OF_PAPER, 'pc_unif')),
+        (_HARD_SPREAD, _OF_PAPER),
       ),
+      ((_PUSH_BALL_4, (*_OF_PAPER, 'pc_unif')),),
     ),
-  )
-}
-
-
-def flags(task: Task, method: str) -> tuple[str, ...]:
-  """Returns the flags of `launch.main` that are the same for every seed."""
-  rate = () if method in _KEEPS_DECAY else _CONSTANT_RATE
-  own = _METHODS[method] + _METHODS_FOR.get((method, task.name), ())
-  budget = f'--num_env_steps={task.num_env_steps}'
-  return (*task.flags, budget, *rate, *own)
+  ),
+  Study(
+    name='claims',
+    about='What the paper says of the parts of task expansion (figures 5, 9 '
+    'and 12, table 2), with one learner, at a constant rate.',
+    stages=(((_SIMPLE_SPREAD, _EXPANSION), (_PUSH_BALL, _EXPANSION)),),
+  ),
+  Study(
+    name='population',
+    about='From few entities to many, and from the start with all.',
+    stages=(((_SIMPLE_SPREAD_8, _POPULATION),),),
+  ),
+  Study(
+    name='trial',
+    about='A few minutes, to see that everything works.',
+    stages=(((_TRIAL, (BASELINE, 'uniform')),),),
+  ),
+)
+STUDIES = {study.name: study for study in _LIST}
 
 
 def find(name: str | None) -> Study:

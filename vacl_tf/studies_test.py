@@ -11,6 +11,7 @@ from vacl_tf import bounds
 from vacl_tf import overrides
 from vacl_tf import presets
 from vacl_tf import studies
+from vacl_tf import study_methods
 
 _FACTORIAL = studies.STUDIES['factorial']
 _SEEDS = (100, 101)
@@ -23,14 +24,19 @@ def _config(run):
     env=values.pop('env'),
     num_agents=int(values.pop('num_agents', 0)) or None,
     curriculum=values.pop('curriculum', None),
+    path=values.pop('entity_counts', None),
     seed=int(values.pop('seed')),
   )
   assert int(values.pop('num_env_steps')) == run.task.num_env_steps
   known = overrides.leaves(cfg)
   given = {name.removeprefix('config.'): x for name, x in values.items()}
   return overrides.replace(
-    cfg, {name: type(known[name])(value) for name, value in given.items()}
+    cfg, {name: _parsed(x, known[name]) for name, x in given.items()}
   )
+
+
+def _parsed(text, default):
+  return text == 'true' if isinstance(default, bool) else type(default)(text)
 
 
 class StudiesTest(parameterized.TestCase):
@@ -118,7 +124,7 @@ class StudiesTest(parameterized.TestCase):
     )
 
   @parameterized.parameters(
-    (['simple_spread_n8'], [], 'did you mean simple_spread_n4'),
+    (['simple_spread_n5'], [], 'did you mean simple_spread_n4'),
     ([], ['unifrom'], 'did you mean uniform'),
     (['speaker_listener'], ['one_hop'], 'no run with these'),
   )
@@ -126,10 +132,20 @@ class StudiesTest(parameterized.TestCase):
     with self.assertRaisesRegex(ValueError, message):
       studies.list_runs(_FACTORIAL, _SEEDS, tasks, methods)
 
+  def test_a_name_of_a_run_means_the_same_in_all_studies(self):
+    found = {}
+    for study in studies.STUDIES.values():
+      for run in studies.list_runs(study, _SEEDS):
+        self.assertEqual(run, found.setdefault(run.name, run))
+
+  def test_every_method_is_compared_somewhere(self):
+    used = {x for study in studies.STUDIES.values() for x in study.methods}
+    self.assertSameElements(used, study_methods.NAMES)
+
   def test_unknown_study(self):
     with self.assertRaisesRegex(ValueError, 'did you mean factorial'):
       studies.find('factorail')
-    with self.assertRaisesRegex(ValueError, 'allowed: factorial, trial'):
+    with self.assertRaisesRegex(ValueError, 'allowed: factorial, main, '):
       studies.find(None)
 
 

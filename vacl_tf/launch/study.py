@@ -4,13 +4,14 @@
 
 Makes what is missing of its runs, each trained and evaluated on a core of its
 own; started again after whatever happened, it goes on. Runs lie in
-RUNS_DIR/STUDY/TASK/METHOD/seedN. With --report it writes what is known so far
-to OUTPUT/STUDY/ instead: table.md, runs.csv, curves.csv and figures.
+RUNS_DIR/TASK/METHOD/seedN, and studies share those that they have in common.
+With --report it writes what is known so far to OUTPUT/STUDY/ instead: table.md,
+runs.csv, curves.csv and figures.
 """
 
 import pathlib
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from absl import flags
@@ -27,12 +28,6 @@ from vacl_tf.launch import study_report
 _WHAT, _HOW, _WHERE = 'Which runs', 'How they are made', 'Where things are'
 
 
-def _all_names(names: Callable[[studies.Study], Iterable[str]]) -> str:
-  """Returns which of its tasks or methods each study has."""
-  told = [f'{x.name}: {", ".join(names(x))}' for x in studies.STUDIES.values()]
-  return '; '.join(told)
-
-
 _STUDY = command_line.Flag(
   flags.DEFINE_string,
   'study',
@@ -47,19 +42,12 @@ _TASKS = command_line.Flag(
   flags.DEFINE_list,
   'tasks',
   [],
-  'Only these tasks. Default: all ('
-  + _all_names(lambda study: [task.name for task in study.tasks])
-  + ').',
+  'Only these tasks. Default: all of the study; a name that is not known is '
+  'answered with those that are.',
   _WHAT,
 )
 _METHODS = command_line.Flag(
-  flags.DEFINE_list,
-  'methods',
-  [],
-  'Only these methods. Default: all ('
-  + _all_names(lambda study: study.methods)
-  + ').',
-  _WHAT,
+  flags.DEFINE_list, 'methods', [], 'Only these methods, likewise.', _WHAT
 )
 _JOBS = command_line.Flag(
   flags.DEFINE_integer,
@@ -83,7 +71,11 @@ _REPORT = command_line.Flag(
   _HOW,
 )
 _RUNS_DIR = command_line.Flag(
-  flags.DEFINE_string, 'runs_dir', 'studies', 'Folder of all studies.', _WHERE
+  flags.DEFINE_string,
+  'runs_dir',
+  'studies',
+  'Folder of the runs of all studies.',
+  _WHERE,
 )
 _OUTPUT = command_line.Flag(
   flags.DEFINE_string,
@@ -108,7 +100,7 @@ class Plan(NamedTuple):
   Attributes:
     study: which one.
     runs: in their order.
-    folder: of the study.
+    folder: of the runs.
     jobs: at a time.
     commands: that do the work.
     poll_seconds: between looks at the jobs.
@@ -303,7 +295,7 @@ def run_missing(plan: Plan, shard: tuple[int, int] = (1, 1)) -> int:
       return _Runner(plan).run(asked)
   except locks.BusyError as error:
     raise command_line.UsageError(
-      f'{error}, which runs this study; wait for it, or give another '
+      f'{error}, which runs a study; wait for it, or give another '
       '--runs_dir or --shard'
     ) from error
   except OSError as error:
@@ -343,7 +335,7 @@ def main() -> int:
   seeds = _usage(studies.parse_seeds, _SEEDS.value)
   shard = _usage(studies.parse_shard, _SHARD.value)
   runs = _usage(studies.list_runs, study, seeds, _TASKS.value, _METHODS.value)
-  folder = command_line.folder(_RUNS_DIR.value) / study.name
+  folder = command_line.folder(_RUNS_DIR.value)
   if _REPORT.value:
     output = command_line.folder(_OUTPUT.value) / study.name
     for path in study_report.write(study, runs, folder, output):

@@ -313,9 +313,9 @@ class CommandTest(_Case):
 
   @parameterized.parameters(
     (['--study=factorail'], 'did you mean factorial'),
-    ([], 'allowed: factorial, trial'),
+    ([], 'allowed: factorial, main, '),
     (['--study=trial', '--methods=unifrom'], 'did you mean uniform'),
-    (['--study=trial', '--tasks=push_ball_n2'], 'task=.*simple_spread_n4'),
+    (['--study=trial', '--tasks=push_ball_n2'], 'task=.*allowed: trial'),
     (['--study=trial', '--seeds=3-1'], 'runs backwards'),
     (['--study=trial', '--seeds=a'], 'not a list of seeds'),
     (['--study=trial', '--shard=5/4'], 'allowed: 1/4 to 4/4'),

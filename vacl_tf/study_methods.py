@@ -1,0 +1,85 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What studies compare, as flags of `launch.main`.
+
+A name means the same in all studies, so these can share runs. Names and values
+of config fields are here and in no other file of studies.
+"""
+
+BASELINE = 'vacl_default'  # The method that all others are compared with.
+
+# A fall that is timed to one method's success punishes those that start late.
+_CONSTANT_RATE = ('--config.ppo.decay_start_steps=0',)
+
+
+def _fields(**values: float | str) -> tuple[str, ...]:
+  """Returns flags that set fields of the curriculum."""
+  return tuple(f'--config.curriculum.{k}={v}' for k, v in values.items())
+
+
+_DIRECT = ('--config.progression.transition=direct',)
+
+_METHODS = {
+  BASELINE: (),
+  # The curriculum of the preset `paper`, which the test compares it with.
+  'vacl_paper': _fields(
+    num_children=150,
+    max_children_per_seed=0,
+    step_size=0.6,
+    noise=0.6,
+    noise_probability=1.0,
+    target_share=0.0,
+    seed_choice='first',
+  ),
+  'uniform': ('--curriculum=uniform',),
+  'vacl_no_target': _fields(target_share=0.0),
+  # Each leaves out one thing that the preset `default` adds.
+  'no_frame': ('--config.agent.observation_frame=world',),
+  'one_hop': ('--config.agent.num_hops=1',),
+  'all_noisy': _fields(noise_probability=1.0),
+  'gradient_norm_20': ('--config.ppo.max_gradient_norm=20.0',),
+  'with_decay': (),
+  # Without entity progression.
+  'vacl_direct': ('--curriculum=task_expansion',),
+  # Uniform tasks of few entities, then of all.
+  'pc_unif': ('--curriculum=uniform', *_DIRECT),
+  # The paper's baselines.
+  'rcg_code': ('--curriculum=rcg',),
+  # Ablations of task expansion.
+  'no_stein': _fields(step_size=0.0),
+  'attractive': _fields(is_attractive='true'),
+  'joint_kernel': _fields(kernel='joint'),
+  'no_noise': _fields(noise=0.0),
+  'capacity_200': _fields(capacity=200, num_easy_tasks=200),
+  'capacity_4000': _fields(capacity=4000),
+  'fifo': _fields(active_eviction='fifo'),
+  # Ablations of entity progression.
+  'vacl_hard_switch': _DIRECT,
+  'vacl_hard_switch_norm_20': (
+    *_DIRECT,
+    '--config.ppo.max_gradient_norm=20.0',
+  ),
+}
+_KEEPS_DECAY = ('with_decay',)
+# By method and task; of a flag given twice the last one counts.
+_METHODS_FOR = {
+  ('vacl_paper', 'push_ball_n2'): _fields(step_size=0.4, noise=0.4),
+  ('vacl_paper', 'hard_spread_n4'): _fields(num_children=300, bandwidth=1000.0),
+  ('vacl_paper', 'speaker_listener'): _fields(
+    num_easy_tasks=1000, num_children=30, step_size=0.05, noise=0.05
+  ),
+  # As the authors ran it.
+  ('rcg_code', 'push_ball_n2'): _fields(half_width=0.4),
+  ('rcg_code', 'push_ball_n4'): _fields(half_width=0.4),
+  ('rcg_code', 'speaker_listener'): _fields(half_width=0.1),
+  ('pc_unif', 'simple_spread_n8'): ('--entity_counts=4,8',),
+  ('pc_unif', 'push_ball_n4'): ('--entity_counts=2,4',),
+}
+
+NAMES = tuple(_METHODS)
+
+
+def flags(method: str, task: str) -> tuple[str, ...]:
+  """Returns the flags of `launch.main` for a method in a task."""
+  rate = () if method in _KEEPS_DECAY else _CONSTANT_RATE
+  return (*rate, *_METHODS[method], *_METHODS_FOR.get((method, task), ()))
