@@ -149,7 +149,7 @@ _LEFT_OUT = (
   'gradient_norm_20',
   'with_decay',
 )
-_OF_PAPER = (BASELINE, 'uniform', 'rcg_code')
+_OF_PAPER = (BASELINE, 'uniform', 'rcg_code', 'rcg_original')
 _EXPANSION = (
   BASELINE,
   'no_stein',

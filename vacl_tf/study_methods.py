@@ -45,6 +45,17 @@ _METHODS = {
   'pc_unif': ('--curriculum=uniform', *_DIRECT),
   # The paper's baselines.
   'rcg_code': ('--curriculum=rcg',),
+  'rcg_original': (
+    '--curriculum=rcg',
+    '--config.training.num_rollouts=3',
+    *_fields(
+      score='success',
+      least=0.1,
+      most=0.9,
+      pool_distance=0.3,
+      falls_back='true',
+    ),
+  ),
   # Ablations of task expansion.
   'no_stein': _fields(step_size=0.0),
   'attractive': _fields(is_attractive='true'),
@@ -69,9 +80,15 @@ _METHODS_FOR = {
     num_easy_tasks=1000, num_children=30, step_size=0.05, noise=0.05
   ),
   # As the authors ran it.
-  ('rcg_code', 'push_ball_n2'): _fields(half_width=0.4),
-  ('rcg_code', 'push_ball_n4'): _fields(half_width=0.4),
-  ('rcg_code', 'speaker_listener'): _fields(half_width=0.1),
+  **{
+    (f'rcg_{reading}', task): _fields(half_width=width)
+    for reading in ('code', 'original')
+    for task, width in (
+      ('push_ball_n2', 0.4),
+      ('push_ball_n4', 0.4),
+      ('speaker_listener', 0.1),
+    )
+  },
   ('pc_unif', 'simple_spread_n8'): ('--entity_counts=4,8',),
   ('pc_unif', 'push_ball_n4'): ('--entity_counts=2,4',),
 }

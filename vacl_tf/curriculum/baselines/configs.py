@@ -23,6 +23,11 @@ class ReverseConfig(config.CurriculumConfig):
       of episodes that succeed (Florensa et al.).
     least: score of a seed at least.
     most: score of a seed at most.
+    pool_distance: Euclidean distance from all tasks of the pool that a task
+      needs to be added, in units of phi; 0 adds all seeds, again and again.
+    falls_back: whether a batch without any seed is followed by children of the
+      pool if most of its tasks were too hard, or else by children of its own
+      tasks with ten times the noise. Without it the pool is played.
   """
 
   name: str = 'rcg'
@@ -33,3 +38,5 @@ class ReverseConfig(config.CurriculumConfig):
   score: Literal['value', 'success'] = 'value'
   least: Annotated[float, config.Range(0.0, 1.0)] = 0.5
   most: Annotated[float, config.Range(0.0, 1.0)] = 0.95
+  pool_distance: Annotated[float, config.Range(0.0, config.MANY)] = 0.0
+  falls_back: bool = False

@@ -5,15 +5,20 @@
 Florensa et al., "Reverse Curriculum Generation for Reinforcement Learning",
 2017, as the authors of VACL ran it. A batch is children of the tasks of the
 latest batch that went neither badly nor well, and some earlier ones of that
-sort. docs/reproduction.md says how their version differs from the original.
+sort. Constants bring it closer to the original: success as the score,
+`pool_distance` and `falls_back`. What is missing of that are children made by
+random actions; here they are made by noise that keeps to feasible tasks.
 """
 
 from collections.abc import Mapping
 
 import numpy as np
+from scipy import spatial
 
 from vacl_tf.curriculum import python_curriculum
 from vacl_tf.curriculum.baselines import configs
+
+_WIDE = 10.0  # Times the noise, where no task was hard enough.
 
 
 class Reverse(python_curriculum.Chooser):
@@ -36,6 +41,7 @@ class Reverse(python_curriculum.Chooser):
       'num_pool': np.array(num_easy),
       'seeds': empty,
       'num_seeds': np.array(0),
+      'half_width': np.array(cfg.half_width),  # Of the next children.
     }
 
   def sample(self, num_tasks: int, rng: np.random.Generator) -> np.ndarray:
@@ -51,22 +57,40 @@ class Reverse(python_curriculum.Chooser):
     if not num_new:
       return old
     parents = seeds[_choice(len(seeds), num_new, rng)]
-    return np.concatenate(
-      [self._tasks.perturbed(parents, self._cfg.half_width, rng), old]
-    )
+    half_width = float(self.state['half_width'])
+    children = self._tasks.perturbed(parents, half_width, rng)
+    return np.concatenate([children, old])
 
   def update(
     self, tasks: np.ndarray, told: Mapping[str, np.ndarray]
   ) -> dict[str, float]:
     """Makes seeds of the tasks with a good score, and adds them to the pool."""
-    score = told[self._cfg.score]
-    is_good = (score >= self._cfg.least) & (score <= self._cfg.most)
-    good = tasks[is_good][: self._cfg.capacity]
+    cfg, score = self._cfg, told[self._cfg.score]
+    is_good = (score >= cfg.least) & (score <= cfg.most)
+    seeds, width = tasks[is_good], cfg.half_width
     pool = self.state['pool'][: self.state['num_pool']]
-    pool = np.concatenate([pool, good])[-self._cfg.capacity :]
+    pool = np.concatenate([pool, self._far(seeds, pool)])[-cfg.capacity :]
+    if cfg.falls_back and not len(seeds):
+      if np.mean(score < cfg.least) > 0.5:
+        seeds = pool
+      else:
+        seeds, width = tasks, _WIDE * width
     self._write('pool', pool)
-    self._write('seeds', good)
-    return {'pool_tasks': len(pool), 'seed_tasks': len(good)}
+    self._write('seeds', seeds[: cfg.capacity])
+    self.state['half_width'] = np.array(width)
+    return {'pool_tasks': len(pool), 'seed_tasks': is_good.sum()}
+
+  def _far(self, tasks: np.ndarray, pool: np.ndarray) -> np.ndarray:
+    """Returns those of the tasks that are far from the pool and each other."""
+    least = self._cfg.pool_distance
+    if not least or not len(tasks):
+      return tasks
+    ours, theirs = map(self._tasks.canonical, (tasks, pool))
+    is_far = (spatial.distance.cdist(ours, theirs) > least).all(1)
+    apart = spatial.distance.cdist(ours, ours) > least
+    for row in np.flatnonzero(is_far):
+      is_far[row] = apart[row, :row][is_far[:row]].all()
+    return tasks[is_far]
 
   def _write(self, name: str, rows: np.ndarray) -> None:
     self.state[name][: len(rows)] = rows

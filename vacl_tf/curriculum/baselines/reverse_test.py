@@ -73,6 +73,28 @@ class ReverseTest(tf.test.TestCase, parameterized.TestCase):
     told['success'][:3] = 0.5
     self.assertEqual(chooser.update(tasks, told)['seed_tasks'], 3)
 
+  def test_a_task_near_the_pool_or_another_one_is_not_added(self):
+    chooser = _make(num_easy_tasks=1, pool_distance=0.5)
+    [easy] = chooser.state['pool'][:1]
+    swapped = easy[[2, 3, 0, 1]]  # The same task: its points are alike.
+    tasks = np.stack([easy, swapped, easy + 1.0, easy + 1.1, easy - 1.0])
+    told = chooser.update(tasks, {'value': np.full(5, 0.7)})
+    self.assertEqual(told, {'pool_tasks': 3, 'seed_tasks': 5})
+    self.assertAllEqual(chooser.state['pool'][1:3], tasks[[2, 4]])
+
+  def test_it_falls_back_on_the_pool_or_goes_farther(self):
+    chooser = _make(falls_back=True, half_width=0.1, num_easy_tasks=7)
+    pool = chooser.state['pool'][:7].copy()
+    tasks = np.random.default_rng(3).uniform(1, 2, [10, 4]).astype(np.float32)
+    chooser.update(tasks, {'value': np.zeros(10)})
+    self.assertAllEqual(chooser.state['seeds'][:7], pool)
+    self.assertEqual(chooser.state['half_width'], 0.1)
+    chooser.update(tasks, {'value': np.ones(10)})
+    self.assertAllEqual(chooser.state['seeds'][:10], tasks)
+    self.assertAllClose(chooser.state['half_width'], 1.0)
+    chooser.update(tasks, {'value': np.full(10, 0.7)})
+    self.assertEqual(chooser.state['half_width'], 0.1)
+
   def test_it_reaches_what_uniform_tasks_do_not(self):
     with_rcg = toy_learner.teach(_make(half_width=0.4))
     self.assertGreater(with_rcg, 1.0)
