@@ -7,6 +7,7 @@ of the Statistical Precipice (NeurIPS 2021). Scores come as `groups`: one array
 a task, one number a run, of which each task may have its own number.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -127,6 +128,24 @@ def bootstrap(
   ]
   low, high = np.percentile(statistic(*drawn), _PERCENTILES)
   return Interval(value, float(low), float(high))
+
+
+def worst_mean(
+  ranked: np.ndarray, values: np.ndarray, per_cent: float
+) -> float:
+  """Returns the mean of values [N] where another measure [N] is the lowest.
+
+  This is the conditional value at risk of the values at a level, if both are
+  measured apart from each other.
+
+  Args:
+    ranked: says which are the worst.
+    values: of the same tasks.
+    per_cent: of the tasks, rounded up to whole ones.
+  """
+  count = math.ceil(len(values) * per_cent / 100.0 - 1e-9)
+  worst = np.argsort(ranked, kind='stable')[:count]
+  return float(values[worst].mean())
 
 
 def mean_band(

@@ -56,6 +56,23 @@ class AreaTest(parameterized.TestCase):
     )
 
 
+class WorstMeanTest(parameterized.TestCase):
+  @parameterized.parameters((25.0, 0.3), (50.0, 0.2), (51.0, 0.5), (100.0, 0.6))
+  def test_by_hand(self, per_cent, want):
+    ranked, values = np.array([3, 0, 2, 1]), np.array([0.9, 0.3, 1.1, 0.1])
+    found = statistics.worst_mean(ranked, values, per_cent)
+    self.assertAlmostEqual(found, want)
+
+  def test_two_passes_are_not_fooled_by_luck(self):
+    """Of tasks that are all alike the worst ones are so by chance."""
+    first, second = (
+      x < 0.8 for x in np.random.default_rng(0).random((2, 5000))
+    )
+    self.assertEqual(statistics.worst_mean(first, first, 10.0), 0.0)
+    found = statistics.worst_mean(first, second, 10.0)
+    self.assertAlmostEqual(found, 0.8, delta=0.06)
+
+
 class StepsToTest(parameterized.TestCase):
   @parameterized.parameters(
     ([0.9, 0.9, 0.9], 3),

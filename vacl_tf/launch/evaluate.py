@@ -14,6 +14,7 @@ from typing import Any
 from absl import flags
 
 from vacl_tf import catalog
+from vacl_tf import config
 from vacl_tf.launch import command_line
 
 # oneDNN complains about integers, in a line that means nothing to a user.
@@ -25,6 +26,7 @@ from vacl_tf.environments import base
 from vacl_tf.environments import rendering
 from vacl_tf.launch import devices
 from vacl_tf.launch import judging
+from vacl_tf.launch import robustness
 from vacl_tf.training import checkpoints
 from vacl_tf.training import evaluation
 from vacl_tf.training import files
@@ -85,6 +87,16 @@ _STOCHASTIC = command_line.Flag(
   'Draw actions as in training instead of taking the likeliest ones.',
   _PLAY,
 )
+_REPEATS = command_line.Flag(
+  flags.DEFINE_integer,
+  'repeats',
+  0,
+  'Instead of means over tasks tell how the worst tasks go, and those with '
+  'long ways: each is played so many times with drawn actions, twice.',
+  _TOLD,
+  lower_bound=0,
+  upper_bound=1000,
+)
 _SEED = command_line.SEED.meaning('Of the tasks and the actions.', _PLAY)
 _JSON = command_line.JSON.meaning(
   'Print one JSON object instead of a table.', _TOLD
@@ -114,7 +126,29 @@ def _check_video(path: str) -> None:
     raise command_line.UsageError(f'video: {error}') from error
 
 
+def _judge(
+  policy: judging.Policy,
+  world: config.EnvironmentConfig,
+  options: judging.Options,
+) -> dict[str, Any]:
+  """Returns what is told of a number of agents."""
+  if _REPEATS.value:
+    return robustness.judge(policy, world, options, _REPEATS.value)
+  return judging.judge(policy, world, options)
+
+
 def _print(found: list[dict[str, Any]]) -> None:
+  """Prints what was found for each number of agents."""
+  if _REPEATS.value:
+    for row in found:
+      print('\n'.join(robustness.lines(row)))
+  else:
+    _print_means(found)
+  if num_unstable := sum(row['unstable_worlds'] for row in found):
+    print(f'({num_unstable} diverged simulations were reset)')
+
+
+def _print_means(found: list[dict[str, Any]]) -> None:
   """Prints a line for each number of agents."""
   first = found[0]
   print(
@@ -134,13 +168,19 @@ def _print(found: list[dict[str, Any]]) -> None:
     ]
     print('  '.join([line, *others]))
   print('(means over tasks with their 95 % interval over tasks, one policy)')
-  if num_unstable := sum(row['unstable_worlds'] for row in found):
-    print(f'({num_unstable} diverged simulations were reset)')
 
 
 define = command_line.defines(
   *(_RUN_DIR, _SAVED_MODEL, _RUN_GRAPH, _NUM_AGENTS, _NUM_BOXES, _NUM_TASKS),
-  *(_SEED, _STOCHASTIC, _JSON, _VIDEO, devices.DEVICE, command_line.IMPORT),
+  *(
+    _SEED,
+    _STOCHASTIC,
+    _REPEATS,
+    _JSON,
+    _VIDEO,
+    devices.DEVICE,
+    command_line.IMPORT,
+  ),
 )
 
 
@@ -169,7 +209,7 @@ def main() -> int:
   except (checkpoints.UnusableError, ValueError) as error:
     raise command_line.UsageError(str(error)) from error
   try:
-    found = [judging.judge(policy, world, options) for world in worlds]
+    found = [_judge(policy, world, options) for world in worlds]
   except base.WorldError as error:
     return command_line.fail(f'env={trained.name}: {error}')
   except (tf.errors.OpError, TypeError, ValueError) as error:

@@ -72,11 +72,26 @@ def evaluate(
   block = min(block or num_tasks, num_tasks)
   num_played = -(-num_tasks // block) * block  # The last block is filled up.
   phi = env.task_space.sample_target(num_played, draw)
+  return play(act, env, phi, run, block, initial_memory)[:, :num_tasks]
+
+
+def play(
+  act: rollout.Act,
+  env: base.Environment,
+  phi: tf.Tensor,
+  seed: types.Seed,
+  block: int,
+  initial_memory: Callable[[int], types.Memory] = lambda num_worlds: (),
+) -> tf.Tensor:
+  """Returns the progress [T, B] on tasks phi [B, D]; block divides B.
+
+  The other arguments are those of `evaluate`.
+  """
 
   def play_block(begin: tf.Tensor) -> tf.Tensor:
     mine = tf.slice(phi, [begin, 0], [block, phi.shape[1]])
-    seed = randomness.fold(run, begin)
-    return rollout.play(act, env, mine, seed, initial_memory(block))[1]
+    own_seed = randomness.fold(seed, begin)
+    return rollout.play(act, env, mine, own_seed, initial_memory(block))[1]
 
-  progress = microbatch.over_worlds(play_block, num_played, block, num_played)
-  return progress[:, :num_tasks]
+  num_tasks = phi.shape[0]
+  return microbatch.over_worlds(play_block, num_tasks, block, num_tasks)

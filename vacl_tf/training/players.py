@@ -63,6 +63,32 @@ class ExportedPlayer:
     )
     return play().numpy()
 
+  def progress_of(self, phi: np.ndarray, seed: types.Seed) -> np.ndarray:
+    """Returns the progress [T, B] on given tasks.
+
+    Args:
+      phi: [B, D] tasks; the same one may be there more than once.
+      seed: of worlds and actions.
+    """
+    if not self._env.is_in_graph:
+      run, choose = randomness.split(seed, 2)
+      return self._play_given(phi, run, choose, None)
+    block = max(_VECTORS_AT_ONCE // self._env.num_vectors, 1)
+    block = min(block, len(phi))
+    padded = np.pad(phi, [(0, -len(phi) % block), (0, 0)], 'edge')
+    play = tf.function(
+      lambda: evaluation.play(
+        self._choose,
+        self._env,
+        tf.constant(padded),
+        seed,
+        block,
+        self._first_memory,
+      ),
+      autograph=False,
+    )
+    return play().numpy()[:, : len(phi)]
+
   def film(self, num_tasks: int, seed: types.Seed) -> list[list[base.Picture]]:
     """Returns pictures of fresh tasks: T + 1 lists of B pictures.
 

@@ -1,0 +1,135 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""How a policy does in the tasks that it finds hardest, and which these are."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy import optimize
+from scipy import spatial
+
+from vacl_tf import catalog
+from vacl_tf import config
+from vacl_tf import entity_counts
+from vacl_tf import randomness
+from vacl_tf import statistics
+from vacl_tf import types
+from vacl_tf.environments import map_layout
+from vacl_tf.launch import judging
+from vacl_tf.training import players
+from vacl_tf.training import rollout
+
+WORST = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)  # Per cent of the tasks.
+_NUM_STRATA = 4
+
+
+def judge(
+  policy: judging.Policy,
+  world: config.EnvironmentConfig,
+  options: judging.Options,
+  num_repeats: int,
+) -> dict[str, Any]:
+  """Returns the success of drawn actions in the worst tasks, and in strata.
+
+  Each task is played num_repeats times in a first pass, which says which tasks
+  are the worst, and as often in a second one, which says how these go. With a
+  single pass luck would choose them, and the result would be too low
+  (Rutherford et al., "No Regrets", NeurIPS 2024).
+
+  Args:
+    policy: which one.
+    world: to play in.
+    options: of how many tasks; actions are drawn whatever it says.
+    num_repeats: episodes of a task in a pass.
+
+  Raises:
+    UsageError: the policy can't play there.
+  """
+  env = judging.environment(policy, world)
+  draw, *passes = randomness.split(judging.seed_of(options), 3)
+  phi = env.task_space.sample_target(options.num_tasks, draw).numpy()
+  player = players.ExportedPlayer(policy.acting, env, is_greedy=False)
+  first, second = (_success(player, phi, num_repeats, seed) for seed in passes)
+  worst = {f'{x:g}': statistics.worst_mean(first, second, x) for x in WORST}
+  layout = catalog.TASKS.get(world.name).layout(world, (world.counts,))
+  success = np.mean([first, second], 0)
+  return {
+    'env': world.name,
+    'counts': entity_counts.spelled(world.counts),
+    'num_tasks': options.num_tasks,
+    'num_repeats': num_repeats,
+    'seed': options.seed,
+    'policy': 'stochastic',
+    'success_of_worst': worst,
+    'strata': {
+      name: _strata(lengths, success)
+      for name, lengths in (_lengths(layout, phi) if layout else ())
+    },
+    'unstable_worlds': player.num_unstable,
+  }
+
+
+def _success(
+  player: players.ExportedPlayer,
+  phi: np.ndarray,
+  num_repeats: int,
+  seed: types.Seed,
+) -> np.ndarray:
+  """Returns the share [B] of episodes of each task [B, D] that succeed."""
+  progress = player.progress_of(np.repeat(phi, num_repeats, 0), seed)
+  success = np.asarray(rollout.is_success(progress), float)
+  return success.reshape(len(phi), num_repeats).mean(1)
+
+
+def _lengths(
+  layout: map_layout.MapLayout, phi: np.ndarray
+) -> Iterator[tuple[str, np.ndarray]]:
+  """Yields names and values [B], in metres, of what may make tasks hard."""
+  points = layout.points(phi)
+  movers, goals = points[layout.mover], points[layout.goal]
+  if movers.shape[1] == goals.shape[1]:
+    yield (
+      f'longest way from {layout.mover} to {layout.goal}',
+      np.array(list(map(_longest_way, movers, goals))),
+    )
+  if movers.shape[1] > 1:
+    yield (
+      f'two nearest {layout.mover}s',
+      np.array([spatial.distance.pdist(x).min() for x in movers]),
+    )
+
+
+def _longest_way(movers: np.ndarray, goals: np.ndarray) -> float:
+  """Returns the longest distance in the matching of least total distance."""
+  distance = spatial.distance.cdist(movers, goals)
+  return float(distance[optimize.linear_sum_assignment(distance)].max())
+
+
+def _strata(lengths: np.ndarray, success: np.ndarray) -> list[dict[str, float]]:
+  """Returns the success of tasks in quarters, from short to long lengths."""
+  parts = np.array_split(np.argsort(lengths, kind='stable'), _NUM_STRATA)
+  return [
+    {
+      'from': float(lengths[part].min()),
+      'to': float(lengths[part].max()),
+      'success': float(success[part].mean()),
+    }
+    for part in parts
+  ]
+
+
+def lines(found: dict[str, Any]) -> Iterator[str]:
+  """Yields what is told of a result in the terminal."""
+  yield (
+    f'{found["env"]}, n = {found["counts"]}: {found["num_tasks"]} target '
+    f'tasks, {found["num_repeats"]} episodes each with drawn actions, twice'
+  )
+  yield 'worst tasks  success rate'
+  for share, success in found['success_of_worst'].items():
+    yield f'{share + " %":>11}  {success:.4f}'
+  for name, parts in found['strata'].items():
+    yield f'quarters by the {name}'
+    for part in parts:
+      length = f'{part["from"]:.2f} to {part["to"]:.2f} m'
+      yield f'{length:>16}  {part["success"]:.4f}'
