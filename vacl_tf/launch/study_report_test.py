@@ -176,8 +176,8 @@ class ReportTest(_Case):
     }
     # The area is 0.1 * (0 + 0 + 0.25 + 0.65 + 0.9) + 0.6.
     row = cells['| vacl_default', '2 of 2']
-    self.assertEqual(row[2], '0.780 [0.780, 0.780]')
-    self.assertEqual(row[4], '0.910 [0.910, 0.910]')
+    self.assertEqual(row[4], '0.780 [0.780, 0.780]')
+    self.assertEqual(row[2], '0.910 [0.910, 0.910]')
     self.assertEqual(row[6], '1.000 [1.000, 1.000]')
     self.assertEqual(row[9], '- |')
     row = cells['| uniform', '1 of 2']

@@ -131,7 +131,7 @@ def render(
     '',
     f'Seeds {_spell(seeds)}. Each run was evaluated on '
     f'{studies.EVALUATION_TASKS} tasks that training never sees, the same for '
-    'all (coverage, success). Area is the mean over the budget of the coverage '
+    'all (success, coverage). Area is the mean over the budget of the coverage '
     f'in training. {studies.LEVEL} is reached at the first evaluation from '
     f'which on the mean of the latest {statistics.WINDOW} is never below it; '
     'the mean of the steps is restricted to the budget. A run below chance at '
@@ -163,10 +163,10 @@ def _task_lines(
   yield from _header(
     'method',
     'runs',
+    'success',
+    'coverage',
     'area',
     'IQM of area',
-    'coverage',
-    'success',
     f'reached {studies.LEVEL}',
     f'M steps to {studies.LEVEL}',
     'minutes',
@@ -180,10 +180,10 @@ def _task_lines(
     yield _row(
       method,
       f'{len(rows)} of {planned}',
+      _mean(rows, lambda x: x.success),
+      _mean(rows, lambda x: x.coverage),
       _mean(rows, lambda x: x.area),
       _show(statistics.bootstrap(statistics.interquartile_mean, _areas(rows))),
-      _mean(rows, lambda x: x.coverage),
-      _mean(rows, lambda x: x.success),
       _mean(rows, lambda x: x.reached),
       _mean(rows, lambda x: _restricted(x, task) / _MILLION),
       f'{np.median([x.wall_seconds for x in rows]) / 60:.1f}',
