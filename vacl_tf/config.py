@@ -278,6 +278,9 @@ class ProgressionConfig:
     mixing: share of the smaller count: as many agents as the larger one would
       have had (released code), its weight (paper), or its number of draws from
       the categorical distribution.
+    reset_optimizer: whether both Adam optimisers begin anew, as if no step was
+      made, when a count is first trained on. Learning rate and the moments of
+      the returns stay.
   """
 
   entity_counts: str = ''
@@ -286,6 +289,7 @@ class ProgressionConfig:
   mixing_step: Annotated[float, Range(0.1, 1.0)] = 0.1
   mixing_interval: Annotated[int, Range(1, 1_000_000)] = 30
   mixing: Literal['agents', 'paper', 'stochastic'] = 'agents'
+  reset_optimizer: bool = False
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
