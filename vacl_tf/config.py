@@ -195,22 +195,42 @@ class TaskExpansionConfig(EditingConfig):
 
   Attributes:
     capacity: tasks in the active set and in the solved set (C).
-    solved_fraction: share of solved tasks in a batch.
+    batch_shares: whether a batch holds solved_fraction of solved tasks, or as
+      many as the solved set has of the tasks of both sets (ablation of the
+      paper).
+    solved_fraction: share of solved tasks in a batch, where it is fixed.
     target_share: share of tasks of the target distribution in a batch, times
       the latest evaluated coverage, so that they replace the curriculum's tasks
       as the target is mastered.
+    score: what is compared with the two bounds below: the value, or the share
+      of roll-outs that ended with progress 1. With training.num_rollouts=1 that
+      is 0 or 1.
     solved_value: tasks above it are solved (sigma_max), strictly.
     dropped_value: tasks below it leave a full active set (sigma_min).
     num_children: tasks proposed in an update at most (B_exp).
     max_children_per_seed: of one newly solved task, 0 for no bound; keeps the
       first few solved tasks from crowding the easy ones out.
+    seed_source: whose children are proposed: those of newly solved tasks; of
+      active tasks whose latest score is at least dropped_value (the paper's
+      text of Exp.Act); or of any task in the active set, played or not (as the
+      authors ran it in Simple-Spread).
+    seed_choice: the first tasks of the source become seeds, or a random choice.
+    admission: whether children enter the active set at once, or only after they
+      were played and scored at least dropped_value and at most solved_value
+      (the paper's evaluation of new tasks). At most training.num_tasks of them
+      are tested in an iteration; that is not trained on, and its steps count.
     step_size: Euclidean length of the Stein step (epsilon), in units of phi.
+    weighting: which tasks repel a seed: solved ones, all alike (equation 6 of
+      the paper), or those of both sets, each in proportion to its latest score
+      and untested ones not at all (equation 5). The step's length is the same.
     bandwidth: of the kernel (h).
     kernel: a one-dimensional kernel per coordinate (released code), or the
       joint kernel of the paper.
     is_attractive: whether the step goes towards solved tasks instead of away.
+    rejection: whether noise that makes an entity infeasible is redrawn. If not,
+      it is drawn once, and a child is clipped to the space's outer limits and
+      may be infeasible.
     max_redraws: bound on the draws of noise for an infeasible entity.
-    seed_choice: the first solved tasks become seeds, or a random choice.
     num_neighbours: nearest neighbours whose mean distance is a task's novelty.
     active_eviction: which tasks a full active set removes.
     solved_eviction: which tasks a full solved set removes.
@@ -218,18 +238,24 @@ class TaskExpansionConfig(EditingConfig):
 
   name: str = 'vacl'
   capacity: Annotated[int, Range(1, 20_000)] = 2000
+  batch_shares: Literal['fixed', 'proportional'] = 'fixed'
   solved_fraction: Annotated[float, Range(0.0, 1.0)] = 0.05
   target_share: Annotated[float, Range(0.0, 1.0)] = 0.0
+  score: Literal['value', 'success'] = 'value'
   solved_value: Annotated[float, Range(0.0, 1.0)] = 0.95
   dropped_value: Annotated[float, Range(0.0, 1.0)] = 0.5
   num_children: Annotated[int, Range(1, 5000)] = 400
   max_children_per_seed: Annotated[int, Range(0, 5000)] = 4
+  seed_source: Literal['solved', 'active', 'any'] = 'solved'
+  seed_choice: Literal['first', 'random'] = 'random'
+  admission: Literal['none', 'tested'] = 'none'
   step_size: Annotated[float, Range(0.0, MANY)] = 0.4
+  weighting: Literal['none', 'value'] = 'none'
   bandwidth: Annotated[float, Range(1e-9, MANY)] = 1.0
   kernel: Literal['coordinate', 'joint'] = 'coordinate'
   is_attractive: bool = False
+  rejection: bool = True
   max_redraws: Annotated[int, Range(1, 1000)] = 100
-  seed_choice: Literal['first', 'random'] = 'random'
   num_neighbours: Annotated[int, Range(1, 1000)] = 5
   active_eviction: Literal['diverse', 'fifo', 'random'] = 'diverse'
   solved_eviction: Literal['diverse', 'fifo', 'random'] = 'fifo'
@@ -252,6 +278,9 @@ class ProgressionConfig:
     mixing: share of the smaller count: as many agents as the larger one would
       have had (released code), its weight (paper), or its number of draws from
       the categorical distribution.
+    reset_optimizer: whether both Adam optimisers begin anew, as if no step was
+      made, when a count is first trained on. Learning rate and the moments of
+      the returns stay.
   """
 
   entity_counts: str = ''
@@ -260,6 +289,7 @@ class ProgressionConfig:
   mixing_step: Annotated[float, Range(0.1, 1.0)] = 0.1
   mixing_interval: Annotated[int, Range(1, 1_000_000)] = 30
   mixing: Literal['agents', 'paper', 'stochastic'] = 'agents'
+  reset_optimizer: bool = False
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

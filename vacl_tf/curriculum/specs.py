@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 def _task_expansion(setting: 'base.Setting') -> 'base.Curriculum':
   from vacl_tf.curriculum import task_expansion
+  from vacl_tf.curriculum import tested_expansion
 
+  if setting.cfg.curriculum.admission == 'tested':
+    return tested_expansion.TestedExpansion(setting)
   return task_expansion.TaskExpansion(setting)
 
 

@@ -20,7 +20,7 @@ _BLOCK = 50  # Seeds whose kernels are computed together; fits the cache.
 def repulsion(
   points: tf.Tensor,
   particles: tf.Tensor,
-  mask: tf.Tensor,
+  weight: tf.Tensor,
   bandwidth: float,
   kernel: str,
 ) -> tf.Tensor:
@@ -29,7 +29,7 @@ def repulsion(
   Args:
     points: [K, D] where the gradient is taken.
     particles: [C, D] centres of the kernels.
-    mask: bool [C], True = present.
+    weight: [C] of the kernels; 0 where there is no particle.
     bandwidth: h of the kernel exp(-d^2 / h).
     kernel: 'coordinate' for a one-dimensional kernel per coordinate, 'joint'
       for one kernel of the whole vector.
@@ -37,15 +37,14 @@ def repulsion(
   Returns:
     [K, D] rows of length 1, or 0 where the gradient vanishes.
   """
-  weight = tf.cast(mask, tf.float32)
   if kernel == 'joint':
-    # Only the direction matters, so the largest weight is scaled to 1:
+    # Only the direction matters, so the largest kernel is scaled to 1:
     # unscaled, exp(-d^2 / h) underflows from about D = 16 on.
     square = tf.reduce_sum((points[:, None] - particles[None]) ** 2, -1)
-    is_self = square == 0.0
-    logits = tf.where(mask[None] & ~is_self, -square / bandwidth, -1e30)
+    is_other = (weight > 0.0)[None] & (square != 0.0)
+    logits = tf.where(is_other, -square / bandwidth, -1e30)
     weights = tf.exp(logits - tf.reduce_max(logits, 1, keepdims=True))
-    weights *= tf.cast(mask[None] & ~is_self, tf.float32)
+    weights *= tf.where(is_other, weight[None], 0.0)
     total = tf.reduce_sum(weights, 1, keepdims=True)
     gradient = points * total - tf.matmul(weights, particles)
   else:
@@ -61,7 +60,7 @@ def _repulsion_of_first(
   points: tf.Tensor,
   num_points: tf.Tensor,
   particles: tf.Tensor,
-  mask: tf.Tensor,
+  weight: tf.Tensor,
   cfg: config.TaskExpansionConfig,
 ) -> tf.Tensor:
   """Returns `repulsion` [K, D] of the first points, block by block.
@@ -77,7 +76,7 @@ def _repulsion_of_first(
     rows = repulsion(
       tf.slice(padded, begin, [_BLOCK, points.shape[1]]),
       particles,
-      mask,
+      weight,
       cfg.bandwidth,
       cfg.kernel,
     )
@@ -113,19 +112,14 @@ def feasible_noise(
     seed: of this call.
   """
   entity = tf.constant(space.entity_of_dim)
-  which, seed = randomness.split(seed, 2)
-  entities = [phi.shape[0], space.num_entities]
-  is_noisy = randomness.uniform(which, entities) < probability
-  width = half_width * tf.cast(tf.gather(is_noisy, entity, axis=-1), tf.float32)
+  is_noisy, width, seed = _widths(space, phi, half_width, probability, seed)
 
   def redraw(
     draw: tf.Tensor, moved: tf.Tensor, is_legal: tf.Tensor
   ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-    noise = randomness.uniform(
-      randomness.fold(seed, draw), tf.shape(phi), -width, width
-    )
     keep = tf.gather(is_legal, entity, axis=-1)
-    moved = tf.where(keep, moved, phi + noise)
+    drawn = _noisy(phi, width, randomness.fold(seed, draw))
+    moved = tf.where(keep, moved, drawn)
     return draw + 1, moved, space.feasible(moved)
 
   nobody = tf.zeros([phi.shape[0], space.num_entities], tf.bool)
@@ -138,12 +132,37 @@ def feasible_noise(
   return tf.where(tf.gather(is_legal, entity, axis=-1), moved, phi)
 
 
+def _widths(
+  space: task_space.TaskSpace,
+  phi: tf.Tensor,
+  half_width: float,
+  probability: float,
+  seed: types.Seed,
+) -> tuple[tf.Tensor, tf.Tensor, types.Seed]:
+  """Draws which entities get noise; see `feasible_noise`.
+
+  Returns:
+    bool [K, entities] whether they do, the half-width [K, D] of their noise,
+    and the seed to draw it with.
+  """
+  which, seed = randomness.split(seed, 2)
+  entities = [phi.shape[0], space.num_entities]
+  is_noisy = randomness.uniform(which, entities) < probability
+  of_dim = tf.gather(is_noisy, tf.constant(space.entity_of_dim), axis=-1)
+  return is_noisy, half_width * tf.cast(of_dim, tf.float32), seed
+
+
+def _noisy(phi: tf.Tensor, width: tf.Tensor, seed: types.Seed) -> tf.Tensor:
+  """Returns phi [K, D] with uniform noise of a half-width [K, D]."""
+  return phi + randomness.uniform(seed, tf.shape(phi), -width, width)
+
+
 def propose(
   space: task_space.TaskSpace,
   seeds: tf.Tensor,
   num_seeds: tf.Tensor,
-  solved: tf.Tensor,
-  solved_mask: tf.Tensor,
+  particles: tf.Tensor,
+  weight: tf.Tensor,
   cfg: config.TaskExpansionConfig,
   seed: types.Seed,
 ) -> tf.Tensor:
@@ -153,16 +172,16 @@ def propose(
     space: decides what is feasible.
     seeds: [K, D] parents, of which the first num_seeds are used.
     num_seeds: [] int32; with 0 the children are meaningless.
-    solved: [C, D] tasks that repel.
-    solved_mask: bool [C], True = present.
+    particles: [C, D] tasks that repel.
+    weight: [C] how much they do; 0 where there is no task.
     cfg: step size, noise and kernel.
     seed: of this call.
 
   Returns:
-    [K, D] feasible tasks.
+    [K, D] tasks, feasible ones unless cfg.rejection is False.
   """
   at_random, rim, noise = randomness.split(seed, 3)
-  direction = _repulsion_of_first(seeds, num_seeds, solved, solved_mask, cfg)
+  direction = _repulsion_of_first(seeds, num_seeds, particles, weight, cfg)
   step = cfg.step_size * (-direction if cfg.is_attractive else direction)
   turn = tf.range(seeds.shape[0]) % tf.maximum(num_seeds, 1)
   phi, step = tf.gather(seeds, turn), tf.gather(step, turn)
@@ -172,7 +191,13 @@ def propose(
   anywhere = randomness.uniform(
     at_random, tf.shape(phi), -cfg.step_size, cfg.step_size
   )
-  moved = space.clip(phi + tf.where(lost, anywhere, step), rim)
+  moved = phi + tf.where(lost, anywhere, step)
+  if not cfg.rejection:
+    _, width, noise = _widths(
+      space, moved, cfg.noise, cfg.noise_probability, noise
+    )
+    return space.clip(_noisy(moved, width, randomness.fold(noise, 0)), rim)
+  moved = space.clip(moved, rim)
   moved = feasible_noise(
     space, moved, cfg.noise, cfg.noise_probability, cfg.max_redraws, noise
   )

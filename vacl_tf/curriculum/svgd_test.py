@@ -30,8 +30,9 @@ def _slow_repulsion(points, particles, mask, bandwidth, kernel):
 
 
 def _repulsion(points, particles, mask, bandwidth, kernel):
-  tensors = map(tf.constant, (points, particles, mask))
-  return svgd.repulsion(*tensors, bandwidth, kernel).numpy()
+  weight = tf.cast(tf.constant(mask), tf.float32)
+  tensors = map(tf.constant, (points, particles))
+  return svgd.repulsion(*tensors, weight, bandwidth, kernel).numpy()
 
 
 class RepulsionTest(parameterized.TestCase, tf.test.TestCase):
@@ -39,14 +40,17 @@ class RepulsionTest(parameterized.TestCase, tf.test.TestCase):
     kernel=('coordinate', 'joint'),
     bandwidth=(1.0, 3.0, 1000.0),
     num_dims=(2, 5),
+    is_weighted=(False, True),
   )
-  def test_equals_double_loops(self, kernel, bandwidth, num_dims):
+  def test_equals_double_loops(self, kernel, bandwidth, num_dims, is_weighted):
     rng = np.random.default_rng(0)
     points = rng.uniform(-2.0, 2.0, [4, num_dims]).astype(np.float32)
     particles = rng.uniform(-2.0, 2.0, [9, num_dims]).astype(np.float32)
     particles[0] = points[0]  # A seed is one of the solved tasks itself.
     mask = rng.uniform(size=9) < 0.7
     mask[:2] = True
+    if is_weighted:  # By values, some of which are 0.
+      mask = mask * rng.uniform(0.01, 1.0, 9).astype(np.float32)
     found = _repulsion(points, particles, mask, bandwidth, kernel)
     slow = _slow_repulsion(
       points.astype(np.float64),
@@ -197,10 +201,10 @@ class FeasibleNoiseTest(tf.test.TestCase):
 class ProposeTest(parameterized.TestCase, tf.test.TestCase):
   def _propose(self, space, seeds, num_seeds, solved, **changes):
     cfg = config.TaskExpansionConfig(**{'noise_probability': 1.0} | changes)
-    mask = tf.fill([len(solved)], True)
+    weight = tf.ones([len(solved)])
     seed = randomness.root(7)
     return svgd.propose(
-      space, seeds, tf.constant(num_seeds), solved, mask, cfg, seed
+      space, seeds, tf.constant(num_seeds), solved, weight, cfg, seed
     ).numpy()
 
   @parameterized.parameters('coordinate', 'joint')
@@ -265,6 +269,28 @@ class ProposeTest(parameterized.TestCase, tf.test.TestCase):
     # The step, the noise, and the rim that clipping lands in.
     self.assertAllInRange(found - seeds, -1.12, 1.12)
     self.assertNotAllClose(found, seeds, 1e-2)
+
+  def test_without_rejection_a_child_is_clipped_and_no_more(self):
+    seeds = _OrderedSpace().sample_uniform(300, randomness.root(2))
+    seeds = tf.boolean_mask(seeds, seeds[:, 2] > seeds[:, 0])[:100]
+    constants = {'step_size': 0.5, 'noise': 0.9, 'rejection': False}
+    found = self._propose(_OrderedSpace(), seeds, 100, seeds, **constants)
+    is_legal = found[:, 2] > found[:, 0]
+    self.assertBetween(np.mean(is_legal), 0.5, 0.99)
+    self.assertAllInRange(found, -3.0, 3.0)
+    # Nobody is asked what is feasible.
+    space = _OrderedSpace()
+    space.feasible = None
+    again = self._propose(space, seeds, 100, seeds, **constants)
+    self.assertAllEqual(found, again)
+    # What needs neither clipping nor rejection is drawn as it is with them.
+    seeds *= 0.5
+    found = self._propose(space, seeds, 100, seeds, **constants)
+    constants |= {'rejection': True, 'max_redraws': 1}
+    usual = self._propose(_OrderedSpace(), seeds, 100, seeds, **constants)
+    is_legal = found[:, 2] > found[:, 0]
+    self.assertAllEqual(found[is_legal], usual[is_legal])
+    self.assertNotAllEqual(found, usual)
 
 
 if __name__ == '__main__':

@@ -55,6 +55,8 @@ class TaskExpansion(base.Curriculum):
     cfg, space = setting.cfg.curriculum, setting.space
     self._space = space
     self._config = cfg
+    if cfg.score == 'success':
+      self.feedback = ('success',)
     self._children_per_task = cfg.num_children / setting.num_tasks
     self._most_children = round(self._children_per_task * setting.most_tasks)
     self.active = particles.ParticleSet(
@@ -79,7 +81,7 @@ class TaskExpansion(base.Curriculum):
     easy = space.sample_easy(cfg.num_easy_tasks, setting.seed)
     no_parent = tf.fill(easy.shape, float('nan'))
     first = tf.zeros([len(easy)], tf.int32)
-    self._add_tasks(easy, no_parent, first, first == 0)
+    self.active.append(_new_rows(easy, no_parent, first), first == 0)
 
   def sample(
     self, num_tasks: int, seed: types.Seed, size: tf.Tensor | None = None
@@ -131,12 +133,15 @@ class TaskExpansion(base.Curriculum):
     is_known = ~tf.math.is_nan(evaluation[-1])
     self.mastery.assign(tf.where(is_known, evaluation[-1], 0.0))
     choice, active_seed, solved_seed, noise = randomness.split(seed, 4)
-    value = self._score(batches[0], feedback[0].value)
+    scores = self._scores(feedback[0])
+    value = self._score(batches[0], scores)
     newly_solved = value > cfg.solved_value  # NaN compares as False.
-    seeds, num_seeds = self._choose_seeds(newly_solved, choice)
+    is_staying = ~newly_solved & ~self._surplus(value, newly_solved)
+    candidates = self._candidates(newly_solved, is_staying)
+    seeds, num_seeds = self._choose_seeds(candidates, choice)
     num_before = self.active.count.read_value()
     self.solved.append(self.active.rows, newly_solved)
-    self.active.keep(~newly_solved & ~self._surplus(value, newly_solved))
+    self.active.keep(is_staying)
     num_solved = tf.reduce_sum(tf.cast(newly_solved, tf.int32))
     num_dropped = num_before - num_solved - self.active.count
     self.active.evict(active_seed)
@@ -146,8 +151,7 @@ class TaskExpansion(base.Curriculum):
       self._space,
       seeds.phi,
       num_seeds,
-      self.solved.rows.phi,
-      self.solved.in_use(),
+      *self._repelling(),
       cfg,
       noise,
     )
@@ -155,7 +159,8 @@ class TaskExpansion(base.Curriculum):
     parent = child % tf.maximum(num_seeds, 1)
     generation = tf.gather(seeds.generation, parent) + 1
     parent = tf.gather(seeds.phi, parent)
-    self._add_tasks(children, parent, generation, child < num_children)
+    rows = _new_rows(children, parent, generation)
+    self._add_children(rows, child < num_children)
     return {
       'training_value': base.mean_value(batches[0], feedback[0].value),
       'active_tasks': self.active.count.read_value(),
@@ -163,6 +168,7 @@ class TaskExpansion(base.Curriculum):
       'newly_solved': num_solved,
       'dropped': num_dropped,
       'solved_spread': _spread(self.solved),
+      'solved_kept': self._solved_kept(batches[0], scores),
     }
 
   def history(self) -> dict[str, tf.Tensor]:
@@ -173,22 +179,8 @@ class TaskExpansion(base.Curriculum):
         history[f'{name}_{field}'] = rows[: members.count]
     return history
 
-  def _add_tasks(
-    self,
-    phi: tf.Tensor,
-    parent: tf.Tensor,
-    generation: tf.Tensor,
-    is_wanted: tf.Tensor,
-  ) -> None:
-    """Adds the wanted ones of the tasks phi [K, D] to the active set."""
-    num = phi.shape[0]
-    rows = particles.Rows(
-      phi=phi,
-      value=tf.fill([num], float('nan')),
-      generation=generation,
-      age=tf.zeros([num], tf.int32),
-      parent=parent,
-    )
+  def _add_children(self, rows: particles.Rows, is_wanted: tf.Tensor) -> None:
+    """Adds the wanted ones of K children to the active set."""
     self.active.append(rows, is_wanted)
 
   def _num_children(
@@ -209,11 +201,22 @@ class TaskExpansion(base.Curriculum):
 
     See the paper, appendix, "The Ratio of Active and Solved Tasks".
     """
-    share = self._config.solved_fraction * tf.cast(num_tasks, tf.float32)
-    wanted = tf.cast(share + 1e-3, tf.int32)  # Rounding may fall short.
+    num = tf.cast(num_tasks, tf.float32)
+    if self._config.batch_shares == 'proportional':
+      num_members = tf.maximum(self.active.count + self.solved.count, 1)
+      share = tf.cast(self.solved.count / num_members, tf.float32)
+      wanted = tf.cast(tf.round(share * num), tf.int32)
+    else:
+      share = self._config.solved_fraction * num
+      wanted = tf.cast(share + 1e-3, tf.int32)  # Rounding may fall short.
     num_solved = tf.minimum(self.solved.count, wanted)
     num_active = tf.minimum(self.active.count, num_tasks - num_solved)
     return num_active, tf.minimum(self.solved.count, num_tasks - num_active)
+
+  def _scores(self, feedback: types.TaskFeedback) -> tf.Tensor:
+    """Returns [B] what is compared with the bounds of the sets."""
+    is_success = self._config.score == 'success'
+    return feedback.success if is_success else feedback.value
 
   def _score(self, batch: types.TaskBatch, value: tf.Tensor) -> tf.Tensor:
     """Stores the values of the active tasks of a batch.
@@ -235,13 +238,52 @@ class TaskExpansion(base.Curriculum):
     known.assign(tf.where(tf.math.is_nan(seen), known, seen))
     return seen
 
+  def _candidates(
+    self, newly_solved: tf.Tensor, is_staying: tf.Tensor
+  ) -> tf.Tensor:
+    """Returns which rows of the active set may be seeds.
+
+    Args:
+      newly_solved: bool, by row of the active set.
+      is_staying: those that neither move to the solved set nor are dropped.
+    """
+    if self._config.seed_source == 'solved':
+      return newly_solved
+    is_staying &= self.active.in_use()
+    if self._config.seed_source == 'active':  # NaN compares as False.
+      is_staying &= self.active.rows.value >= self._config.dropped_value
+    return is_staying
+
+  def _repelling(self) -> tuple[tf.Tensor, tf.Tensor]:
+    """Returns tasks [C, D] and how much each repels a seed [C]."""
+    solved, active = self.solved, self.active
+    if self._config.weighting == 'none':
+      return solved.rows.phi, tf.cast(solved.in_use(), tf.float32)
+    phi = tf.concat([active.rows.phi, solved.rows.phi], 0)
+    value = tf.concat([active.rows.value, solved.rows.value], 0)
+    is_known = tf.concat([active.in_use(), solved.in_use()], 0)
+    is_known &= ~tf.math.is_nan(value)
+    return phi, tf.where(is_known, value, 0.0)
+
+  def _solved_kept(self, batch: types.TaskBatch, score: tf.Tensor) -> tf.Tensor:
+    """Returns the share of a batch's solved tasks that are solved still.
+
+    It is 1 where there are none: none of them was lost.
+    """
+    is_replayed = batch.ticket.source == int(TaskSource.SOLVED)
+    is_kept = is_replayed & (score > self._config.solved_value)
+    num, num_kept = (
+      tf.reduce_sum(tf.cast(x, tf.float32)) for x in (is_replayed, is_kept)
+    )
+    return tf.where(num > 0.0, num_kept / tf.maximum(num, 1.0), 1.0)
+
   def _choose_seeds(
-    self, newly_solved: tf.Tensor, seed: types.Seed
+    self, candidates: tf.Tensor, seed: types.Seed
   ) -> tuple[particles.Rows, tf.Tensor]:
     """Returns K rows of the active set and how many of them, first, are seeds.
 
     Args:
-      newly_solved: bool, by row of the active set.
+      candidates: bool, by row of the active set.
       seed: of a random choice.
     """
     size, num = self.active.size, self._most_children
@@ -249,9 +291,9 @@ class TaskExpansion(base.Curriculum):
       score = randomness.uniform(seed, [size])
     else:
       score = tf.range(size, dtype=tf.float32) / size
-    order = tf.argsort(tf.where(newly_solved, score, 2.0))[:num]
+    order = tf.argsort(tf.where(candidates, score, 2.0))[:num]
     rows = particles.Rows(*(tf.gather(row, order) for row in self.active.rows))
-    num_seeds = tf.reduce_sum(tf.cast(newly_solved, tf.int32))
+    num_seeds = tf.reduce_sum(tf.cast(candidates, tf.int32))
     return rows, tf.minimum(num_seeds, num)
 
   def _surplus(self, value: tf.Tensor, newly_solved: tf.Tensor) -> tf.Tensor:
@@ -260,6 +302,20 @@ class TaskExpansion(base.Curriculum):
     staying = self.active.count - tf.reduce_sum(tf.cast(newly_solved, tf.int32))
     excess = staying - self.active.capacity + 1
     return is_low & (tf.cumsum(tf.cast(is_low, tf.int32)) <= excess)
+
+
+def _new_rows(
+  phi: tf.Tensor, parent: tf.Tensor, generation: tf.Tensor
+) -> particles.Rows:
+  """Returns rows of tasks phi [K, D] that were not played yet."""
+  num = phi.shape[0]
+  return particles.Rows(
+    phi=phi,
+    value=tf.fill([num], float('nan')),
+    generation=generation,
+    age=tf.zeros([num], tf.int32),
+    parent=parent,
+  )
 
 
 def _pick(

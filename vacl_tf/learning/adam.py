@@ -44,3 +44,9 @@ class Adam(snt.optimizers.Adam):
       tf.raw_ops.ResourceApplyAdam(
         var=parameter.handle, m=m.handle, v=v.handle, grad=update, **settings
       )
+
+  def reset(self) -> None:
+    """Forgets all steps; parameters and learning rate stay."""
+    self.step.assign(0)
+    for moment in (*self.m, *self.v):
+      moment.assign(tf.zeros_like(moment))

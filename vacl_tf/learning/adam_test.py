@@ -47,6 +47,27 @@ class AdamTest(parameterized.TestCase, tf.test.TestCase):
         self.assertAllClose(x, y, 1e-5, 1e-7)
     self.assertNotAllClose(found[0], start[0])
 
+  def test_after_a_reset_it_steps_as_a_new_one_does(self):
+    rng = np.random.default_rng(1)
+    parameters = [tf.Variable(rng.normal(size=[3, 2]).astype(np.float32))]
+    old, new = (adam.Adam(tf.Variable(0.1)) for _ in range(2))
+    step = tf.function(lambda gradients: old.apply(gradients, parameters))
+
+    def draw():
+      return [tf.constant(rng.normal(size=[3, 2]), tf.float32)]
+
+    old._initialize(parameters)
+    for _ in range(3):
+      step(draw())
+    old.reset()
+    others = [tf.Variable(parameters[0])]
+    for number in range(1, 4):
+      gradients = draw()
+      step(gradients)
+      new.apply(gradients, others)
+      self.assertEqual(old.step, number)
+      self.assertAllClose(parameters[0], others[0], 1e-6, 1e-7)
+
 
 if __name__ == '__main__':
   tf.test.main()

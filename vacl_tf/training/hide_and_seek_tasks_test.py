@@ -60,7 +60,7 @@ class GridTaskSpaceTest(tf.test.TestCase, parameterized.TestCase):
       seeds,
       tf.constant(50),
       seeds,
-      tf.fill([50], True),
+      tf.ones([50]),
       cfg,
       randomness.root(1),
     )

@@ -58,12 +58,18 @@ def iterate(
     metrics |= programs.replicas.sum(of_worlds)
 
   # Maximise L2: the curriculum, given how the policy did.
+  was_in_play = run.curriculum.in_play()
   metrics |= programs.update(
     batches,
     _feedback(run, batches, found),
     run.coverage[:, -1],
     run.seed(stream.UPDATE),
   )
+  if cfg.progression.reset_optimizer:
+    is_new = run.curriculum.in_play() & ~was_in_play
+    if tf.reduce_any(is_new):
+      for optimizer in run.learner.optimizers:
+        optimizer.reset()
   run.iteration.assign_add(1)
   return metrics
 

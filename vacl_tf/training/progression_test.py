@@ -30,6 +30,7 @@ _CONFIG = overrides.replace(
     'progression.switch_coverage': 0.0,  # As soon as it is evaluated.
     'progression.mixing_step': 0.5,
     'progression.mixing_interval': 2,
+    'progression.reset_optimizer': True,
     'training.num_tasks': _NUM_TASKS,
     'training.num_evaluation_tasks': 6,
   },
@@ -43,18 +44,21 @@ class ProgressionTest(tf.test.TestCase):
     self.assertEqual([env.num_agents for env in envs], [3, 6])
     run = run_lib.Run(_CONFIG, envs)
     programs = programs_lib.Programs(run, envs, _CONFIG, use_xla=False)
-    played, rows = [], []
+    played, rows, steps = [], [], []
     for _ in range(5):
       batches = programs.sample(run.seed(0))
       played.append([int(batch.size) for batch in batches])
       before = [x.numpy() for x in run.agent.variables]
       rows.append(loop.iterate(run, programs, _CONFIG))
+      steps.append([int(x.step) for x in run.learner.optimizers])
       for old, variable in zip(before, run.agent.variables, strict=True):
         self.assertNotAllEqual(old, variable)
       scores = loop.evaluate(run, programs)
     # Alone until it is evaluated, half and half with twice the agents'
     # worlds, then the larger one alone.
     self.assertEqual(played, [[20, 0], [20, 0], [20, 10], [20, 10], [0, 20]])
+    # The optimisers begin anew once the larger count is to be trained on.
+    self.assertAllEqual(steps, np.outer([3, 0, 3, 6, 9], [1, 1]))
     self.assertEqual(int(run.env_steps), _HORIZON * np.sum(played))
     self.assertEqual([int(row['num_agents']) for row in rows], [3, 3, 6, 6, 6])
     self.assertTrue(math.isnan(scores['coverage_n3']))  # Not in play any more.

@@ -1,0 +1,66 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Task expansion that plays children before it admits them to the active set.
+
+The paper's evaluation of new tasks (section on ablations, "w. eval"). There
+children take a part of the batch that is trained on. Here they are probes,
+whose steps count and which are not trained on, so that batches are those of
+plain task expansion.
+"""
+
+import tensorflow as tf
+
+from vacl_tf import types
+from vacl_tf.curriculum import base
+from vacl_tf.curriculum import particles
+from vacl_tf.curriculum import task_expansion
+
+
+class TestedExpansion(task_expansion.TaskExpansion):
+  """Children wait for a test; the sets hold none that was not played.
+
+  Attributes:
+    waiting: the latest children that were not tested yet.
+  """
+
+  def __init__(self, setting: base.Setting) -> None:
+    super().__init__(setting)
+    cfg = setting.cfg.curriculum
+    self.waiting = particles.ParticleSet(
+      self._most_children,
+      0,
+      setting.space.num_dims,
+      'fifo',
+      cfg.num_neighbours,
+      name='waiting',
+    )
+
+  def probe(
+    self, num_tasks: int, seed: types.Seed, size: tf.Tensor | None = None
+  ) -> tuple[types.TaskBatch, ...]:
+    """Returns the children that have waited longest."""
+    del seed
+    phi = self.waiting.rows.phi.read_value()[:num_tasks]
+    phi = tf.pad(phi, [[0, num_tasks - phi.shape[0]], [0, 0]])
+    most = tf.constant(num_tasks) if size is None else size
+    return (base.fresh_batch(phi, tf.minimum(self.waiting.count, most)),)
+
+  def note_probe(
+    self,
+    batches: tuple[types.TaskBatch, ...],
+    feedback: tuple[types.TaskFeedback, ...],
+    seed: types.Seed,
+  ) -> None:
+    """Admits children that are neither too hard nor solved; forgets others."""
+    cfg, size = self._config, batches[0].size
+    score = self._scores(feedback[0])[: self.waiting.size]
+    score = tf.pad(score, [[0, self.waiting.size - score.shape[0]]])
+    is_tested = tf.range(self.waiting.size) < size
+    is_active = (score >= cfg.dropped_value) & (score <= cfg.solved_value)
+    rows = particles.Rows(*(x.read_value() for x in self.waiting.rows))
+    self.active.append(rows._replace(value=score), is_tested & is_active)
+    self.active.evict(seed)
+    self.waiting.keep(~is_tested)
+
+  def _add_children(self, rows: particles.Rows, is_wanted: tf.Tensor) -> None:
+    self.waiting.append(rows, is_wanted)
