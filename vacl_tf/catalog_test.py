@@ -67,7 +67,8 @@ class CatalogTest(parameterized.TestCase):
       ('attention', 'recurrent_attention'), catalog.AGENTS.names()
     )
     self.assertContainsSubset(
-      ('vacl', 'task_expansion', 'uniform', 'rcg'), catalog.CURRICULA.names()
+      ('vacl', 'uniform', 'rcg', 'accel', 'plr', 'sfl'),
+      catalog.CURRICULA.names(),
     )
 
   def test_a_users_own_make_a_config(self):

@@ -227,15 +227,16 @@ class PythonCurriculum(base.Curriculum):
       lambda: self._chooser.probe(most, base.generator(seed))
     )
     tasks = np.asarray(tasks, np.float32)
-    number = len(tasks)
+    number = len(tasks) if tasks.ndim else 0
     if number > most or tasks.shape != (number, self._num_dims):
       raise base.CurriculumError(
         f'probe: expected tasks of shape {[most, self._num_dims]}, or fewer '
         f'rows, given {list(tasks.shape)}'
       )
     _check_finite('probe', tasks)
-    padded = np.pad(tasks, [(0, num_tasks - number), (0, 0)])
-    return (base.fresh_batch(tf.constant(padded), tf.constant(number)),)
+    # Worlds beyond the size may be played along, so they are legal tasks, too.
+    rows = np.resize(tasks, [num_tasks, self._num_dims])
+    return (base.fresh_batch(tf.constant(rows), tf.constant(number)),)
 
   def note_probe(
     self,

@@ -48,6 +48,19 @@ class _Chooser(python_curriculum.Chooser):
     return {'mean_success': told['success'].mean()}
 
 
+class _Prober(_Chooser):
+  num_probes = 3
+
+  def probe(self, num_tasks, rng):
+    self.most = num_tasks
+    self.probed = self.tasks.target(self.num_probes, rng)
+    return self.probed
+
+  def note_probe(self, tasks, told):
+    self.told.append((tasks, told))
+    self.state['seen'] = self.state['seen'] + 100
+
+
 def _feedback(num_tasks):
   share = np.linspace(0.0, 1.0, num_tasks, dtype=np.float32)
   return types.TaskFeedback(
@@ -55,7 +68,7 @@ def _feedback(num_tasks):
   )
 
 
-class PythonCurriculumTest(tf.test.TestCase, parameterized.TestCase):
+class _TestCase(tf.test.TestCase, parameterized.TestCase):
   def setUp(self):
     super().setUp()
     self.enter_context(mock.patch.dict(catalog.CURRICULA._entries))
@@ -78,6 +91,8 @@ class PythonCurriculumTest(tf.test.TestCase, parameterized.TestCase):
     )
     return catalog.CURRICULA.get('mine').make(setting), made[0]
 
+
+class PythonCurriculumTest(_TestCase):
   def _update(self, curriculum, batch):
     return curriculum.update(
       (batch,),
@@ -162,6 +177,80 @@ class PythonCurriculumTest(tf.test.TestCase, parameterized.TestCase):
     curriculum, _ = self._make(type('_Broken', (_Chooser,), {'sample': sample}))
     with self.assertRaisesRegex(base.CurriculumError, message) as caught:
       curriculum.sample(_NUM_TASKS, randomness.root(0))
+    self.assertNotIn('\n', str(caught.exception))
+
+
+class ProbeTest(_TestCase):
+  def _note(self, curriculum, batch):
+    curriculum.note_probe(
+      (batch,), (_feedback(_NUM_TASKS),), randomness.root(2)
+    )
+
+  @parameterized.parameters(0, 1, 3, 4)
+  def test_a_round_of_probes(self, number):
+    kind = type('_Some', (_Prober,), {'num_probes': number})
+    curriculum, chooser = self._make(kind)
+    self.assertTrue(curriculum.can_probe)
+    size = tf.constant(4)
+    [batch] = curriculum.probe(_NUM_TASKS, randomness.root(1), size)
+    self.assertEqual(chooser.most, 4)
+    # As many rows as there may be, so that one program plays any number.
+    self.assertEqual(batch.phi.shape, (_NUM_TASKS, self.space.num_dims))
+    self.assertEqual(batch.phi.dtype, tf.float32)
+    self.assertEqual((int(batch.size), batch.size.dtype), (number, tf.int32))
+    self.assertAllEqual(batch.phi[:number], chooser.probed)
+    if number:
+      self.assertTrue(self.space.feasible(batch.phi).numpy().all())
+    self._note(curriculum, batch)
+    [(tasks, told)] = chooser.told
+    self.assertAllEqual(tasks, chooser.probed)
+    expected = np.linspace(0.0, 1.0, _NUM_TASKS)
+    self.assertAllClose(told['value'], expected[:number])
+    self.assertAllClose(told['success'], expected[::-1][:number])
+    self.assertEqual(set(told), {'value', 'success'})
+
+  def test_without_a_size_all_rows_may_be_probed(self):
+    curriculum, chooser = self._make(_Prober)
+    [batch] = curriculum.probe(_NUM_TASKS, randomness.root(1))
+    self.assertEqual((chooser.most, int(batch.size)), (_NUM_TASKS, 3))
+
+  def test_what_a_probe_tells_is_kept(self):
+    curriculum, _ = self._make(_Prober)
+    [batch] = curriculum.probe(_NUM_TASKS, randomness.root(1))
+    self._note(curriculum, batch)
+    self.assertIn(100, [x.numpy().max() for x in curriculum.variables])
+
+  def test_draws_depend_on_the_seed_alone_in_probes_too(self):
+    curriculum, _ = self._make(_Prober)
+    drawn = [
+      curriculum.probe(_NUM_TASKS, randomness.root(x))[0].phi for x in (1, 2, 1)
+    ]
+    self.assertAllEqual(drawn[0], drawn[2])
+    self.assertNotAllEqual(drawn[0], drawn[1])
+
+  def test_who_has_no_probe_is_never_asked(self):
+    curriculum, _ = self._make()
+    self.assertFalse(curriculum.can_probe)
+    self.assertEqual(curriculum.probe(_NUM_TASKS, randomness.root(1)), ())
+
+  @parameterized.parameters(
+    (lambda self, num, rng: self.tasks.target(num + 1, rng), 'or fewer rows'),
+    (lambda self, num, rng: np.zeros([num, 1, 1]), 'probe: expected tasks of'),
+    (lambda self, num, rng: np.zeros([num]), 'probe: expected tasks of'),
+    (lambda self, num, rng: np.float32(1.0), 'probe: expected tasks of'),
+    (
+      lambda self, num, rng: np.full([1, self.tasks.num_dims], np.inf),
+      'probe: expected finite numbers, given',
+    ),
+    (
+      lambda self, num, rng: self.state.pop('seen') or self.state['phi'][:1],
+      "state\\['seen'\\]: expected shape",
+    ),
+  )
+  def test_a_probe_that_breaks_the_contract_is_one_line(self, probe, message):
+    curriculum, _ = self._make(type('_Broken', (_Prober,), {'probe': probe}))
+    with self.assertRaisesRegex(base.CurriculumError, message) as caught:
+      curriculum.probe(_NUM_TASKS, randomness.root(0))
     self.assertNotIn('\n', str(caught.exception))
 
 

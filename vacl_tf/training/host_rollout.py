@@ -181,7 +181,8 @@ class Collector:
     def make_actor(begin: int, end: int) -> Actor:
       return recording.Recorder(self._act, record, slice(begin, end), window)
 
-    phi = batch.phi.numpy()[:size]
+    # A replica without any probes plays one world, which tells the shapes.
+    phi = batch.phi.numpy()[: max(size, 1)]
     self.worlds.play(phi, place_seed, make_actor)
     whole = tf.nest.map_structure(
       lambda x: tf.convert_to_tensor(x[:, :num_rows]), record.arrays

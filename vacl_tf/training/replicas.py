@@ -97,9 +97,9 @@ class Group(Replicas):
 
   def share(self, batch: types.TaskBatch) -> types.TaskBatch:
     # Only the first `size` rows count: every count-th one is an equal share.
-    return types.TaskBatch(
-      phi=batch.phi[self.index :: self.count], size=batch.size // self.count
-    )
+    # Probes may be any number; then some replicas play one more than others.
+    size = (batch.size - self.index + self.count - 1) // self.count
+    return types.TaskBatch(phi=batch.phi[self.index :: self.count], size=size)
 
   def sum(self, tree: Tree) -> Tree:
     # One collective for all leaves: each costs about a millisecond.

@@ -11,15 +11,18 @@ import threading
 from collections.abc import Callable
 from concurrent import futures
 from typing import TypeVar
+from unittest import mock
 
 import numpy as np
 import tensorflow as tf
 from absl.testing import parameterized
 
+from vacl_tf import catalog
 from vacl_tf import config
 from vacl_tf import overrides
 from vacl_tf import randomness
 from vacl_tf import types
+from vacl_tf.curriculum import base
 from vacl_tf.testing import fakes
 from vacl_tf.training import loop
 from vacl_tf.training import programs as programs_lib
@@ -77,13 +80,13 @@ def _batch(size):
 
 
 class ShareTest(parameterized.TestCase, tf.test.TestCase):
-  @parameterized.product(count=(1, 2, 3, 4), size=(0, 12))
+  @parameterized.product(count=(1, 2, 3, 4), size=(0, 1, 7, 12))
   def test_gathering_undoes_sharing(self, count, size):
     batch = _batch(size)
 
     def replica(group):
       mine = group.share(batch)
-      self.assertEqual(int(mine.size) * count, size)
+      self.assertBetween(int(mine.size), size // count, -(-size // count))
       played = np.arange(mine.phi.shape[0]) < int(mine.size)
       return group.gather((mine.phi, played))
 
@@ -154,6 +157,26 @@ class ShareTest(parameterized.TestCase, tf.test.TestCase):
     self.assertEqual(_run(2, replica), [expected] * 2)
 
 
+class _Prober(base.Uniform):
+  """Uniform tasks, and some probes."""
+
+  is_compiled = False
+  feedback = ('value_error', 'final_task')
+
+  def __init__(self, setting, num_probes):
+    super().__init__(setting)
+    self.probes = base.fresh_batch(
+      setting.space.sample_uniform(setting.num_tasks, setting.seed),
+      tf.constant(num_probes),
+    )
+
+  def probe(self, num_tasks, seed, size=None):
+    return (self.probes,)
+
+  def note_probe(self, batches, feedback, seed):
+    self.told = feedback[0]
+
+
 class TrainTest(parameterized.TestCase, tf.test.TestCase):
   @parameterized.product(count=(2, 3), center_rewards=(False, True))
   def test_replicas_stay_equal(self, count, center_rewards):
@@ -181,6 +204,48 @@ class TrainTest(parameterized.TestCase, tf.test.TestCase):
       for x, y in zip(numbers, first[2], strict=True):
         self.assertAllEqual(x, y)
       self.assertEqual(steps, 4 * 24 * fakes.HORIZON)
+
+  @parameterized.product(sizes=((2, 5), (3, 1)), center_rewards=(False, True))
+  def test_any_number_of_probes(self, sizes, center_rewards):
+    """Of more or fewer than there are replicas, each is played by one."""
+    count, num_probes = sizes
+    spec = catalog.CurriculumSpec(
+      name='prober', make=lambda setting: _Prober(setting, num_probes)
+    )
+    self.enter_context(
+      mock.patch.dict(catalog.CURRICULA._entries, {'prober': spec})
+    )
+    cfg = config.Config(
+      agent=_CONFIG.agent,
+      ppo=overrides.replace(
+        _CONFIG, {'ppo.center_rewards': center_rewards}
+      ).ppo,
+      curriculum=config.CurriculumConfig(name='prober'),
+      training=_CONFIG.training,
+    )
+
+    def replica(group):
+      env = fakes.LineWorld()
+      if num_probes == 1:
+        env = fakes.HostedWorld(env)
+      run = run_lib.Run(cfg, [env], group.index)
+      programs = programs_lib.Programs(run, [env], cfg, False, group)
+      loop.iterate(run, programs, cfg)
+      return run.curriculum, int(run.env_steps)
+
+    (first, _), *_ = found = _run(count, replica)
+    for made, steps in found:
+      self.assertEqual(steps, (24 + num_probes) * fakes.HORIZON)
+      tf.nest.map_structure(
+        self.assertAllEqual, made.told._asdict(), first.told._asdict()
+      )
+    unplayed = 24 - num_probes
+    self.assertAllGreater(first.told.value_error[:num_probes], 0.0)
+    self.assertAllEqual(first.told.value_error[num_probes:], [0] * unplayed)
+    # Whoever played them played the tasks that were asked for: landmarks stay.
+    self.assertAllClose(
+      first.told.final_task[:num_probes, 2:], first.probes.phi[:num_probes, 2:]
+    )
 
   def test_each_plays_with_other_random_numbers(self):
     seeds = [

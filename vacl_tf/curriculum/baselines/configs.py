@@ -40,3 +40,79 @@ class ReverseConfig(config.CurriculumConfig):
   most: Annotated[float, config.Range(0.0, 1.0)] = 0.95
   pool_distance: Annotated[float, config.Range(0.0, config.MANY)] = 0.0
   falls_back: bool = False
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AccelConfig(config.EditingConfig):
+  """ACCEL: prioritised level replay (PLR) that edits what it replays.
+
+  Attributes:
+    knows_easy: whether it is given easy tasks: the buffer begins with some, and
+      half of the new tasks are easy. Otherwise new tasks are of the target
+      distribution alone, and num_easy_tasks means nothing.
+    capacity: tasks in the buffer (Lambda).
+    replay_probability: share of replayed tasks among replayed and new ones.
+    edited_share: share of the replayed tasks of which an edit is played in the
+      next iteration; 0 is PLR alone. The authors of ACCEL edit all or the few
+      simplest.
+    train_on_new: whether new and edited tasks are trained on, as part of the
+      batch. Otherwise they are played beside it (robust PLR), and their steps
+      count.
+    score: what the policy may still gain from a task: the positive value loss,
+      the best return so far less the critic's mean value (MaxMC), or p (1 - p)
+      of the share p of episodes that succeed.
+    temperature: of replay by rank of score (beta).
+    stale_share: share of the replayed tasks that are chosen by how long ago
+      they were played (rho).
+    least_filled: share of the buffer that must be filled before any task is
+      replayed.
+  """
+
+  name: str = 'accel'
+  knows_easy: bool = True
+  capacity: Annotated[int, config.Range(1, 20_000)] = 2000
+  replay_probability: Annotated[float, config.Range(0.1, 1.0)] = 0.8
+  edited_share: Annotated[float, config.Range(0.0, 1.0)] = 0.5
+  train_on_new: bool = False
+  score: Literal['pvl', 'maxmc', 'learnability'] = 'pvl'
+  temperature: Annotated[float, config.Range(0.01, 100.0)] = 0.3
+  stale_share: Annotated[float, config.Range(0.0, 1.0)] = 0.3
+  least_filled: Annotated[float, config.Range(0.0, 1.0)] = 0.5
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PlrConfig(AccelConfig):
+  """Robust prioritised level replay: as ACCEL, without edits."""
+
+  name: str = 'plr'
+  replay_probability: Annotated[float, config.Range(0.1, 1.0)] = 0.5
+  edited_share: Annotated[float, config.Range(0.0, 1.0)] = 0.0
+  score: Literal['pvl', 'maxmc', 'learnability'] = 'maxmc'
+  temperature: Annotated[float, config.Range(0.01, 100.0)] = 0.1
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SflConfig(config.EditingConfig):
+  """Sampling for learnability (SFL).
+
+  Attributes:
+    knows_easy: whether it is given easy tasks: new tasks are then of the target
+      distribution, easy, or edits, a third each. Otherwise they are of the
+      target distribution alone, and num_easy_tasks, noise and noise_probability
+      mean nothing.
+    num_easy_tasks: solved tasks that may be edited; in the beginning they are
+      easy tasks.
+    num_candidates: tasks that are compared to find the learnable ones (N).
+    num_episodes: played of each candidate (k).
+    num_kept: candidates that are kept (K).
+    kept_share: share of a batch that is drawn from those (rho).
+    refresh_interval: iterations in which all candidates are played (T).
+  """
+
+  name: str = 'sfl'
+  knows_easy: bool = True
+  num_candidates: Annotated[int, config.Range(1, 20_000)] = 300
+  num_episodes: Annotated[int, config.Range(2, 1000)] = 4
+  num_kept: Annotated[int, config.Range(1, 20_000)] = 60
+  kept_share: Annotated[float, config.Range(0.0, 1.0)] = 0.5
+  refresh_interval: Annotated[int, config.Range(1, 10_000)] = 20

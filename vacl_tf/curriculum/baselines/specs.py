@@ -34,10 +34,27 @@ def _spec(
   return catalog.CurriculumSpec(name=name, make=make, config=constants)
 
 
+def _accel() -> 'python_curriculum.Make':
+  from vacl_tf.curriculum.baselines import accel
+
+  return accel.make
+
+
 def _reverse() -> 'python_curriculum.Make':
   from vacl_tf.curriculum.baselines import reverse
 
   return reverse.Reverse
 
 
-ALL = (_spec(_reverse, configs.ReverseConfig),)
+def _sfl() -> 'python_curriculum.Make':
+  from vacl_tf.curriculum.baselines import sfl
+
+  return sfl.Sfl
+
+
+ALL = (
+  _spec(_reverse, configs.ReverseConfig),
+  _spec(_accel, configs.AccelConfig),
+  _spec(_accel, configs.PlrConfig),
+  _spec(_sfl, configs.SflConfig),
+)

@@ -1,0 +1,268 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Prioritised level replay (PLR), robust PLR and ACCEL.
+
+Jiang et al., "Prioritized Level Replay", 2021; Jiang et al., "Replay-Guided
+Adversarial Environment Design", 2021 (robust PLR); Parker-Holder et al.,
+"Evolving Curricula with Regret-Based Environment Design", 2022 (ACCEL). A
+buffer keeps the tasks on which the policy has most to gain. They are replayed;
+new tasks and edits of replayed ones get in if they score better than the worst.
+
+What differs:
+
+* Every iteration trains. Where the authors flip a coin between an iteration of
+  replay and one of new tasks, here each iteration has both, in the proportion
+  of the coin: with probability p of replay, (1 - p) / p new tasks per replayed
+  one. Until there is enough to replay, the policy is trained on new tasks.
+* The tasks of a batch are distinct, and a fixed share of them is chosen by
+  staleness. The authors draw one task at a time from the mixture of both
+  distributions; in a batch of many worlds most would be the best task.
+* A task is edited by the noise that all curricula are given.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from vacl_tf.curriculum import python_curriculum
+from vacl_tf.curriculum.baselines import configs
+
+_FEEDBACK = {
+  'pvl': ('positive_advantage',),
+  'maxmc': ('max_return', 'mean_value'),
+  'learnability': ('success',),
+}
+_RATE = 0.3  # Of the running mean of success.
+_UNKNOWN = 0.5  # Success of a task before it is played.
+
+
+class TrainingPlr(python_curriculum.Chooser):
+  """Trains on all that it plays: replayed, new and edited tasks."""
+
+  def __init__(
+    self,
+    tasks: python_curriculum.Tasks,
+    cfg: configs.AccelConfig,
+    rng: np.random.Generator,
+  ) -> None:
+    self._tasks, self._cfg = tasks, cfg
+    self.feedback = _FEEDBACK[cfg.score]
+    size = min(cfg.num_easy_tasks, cfg.capacity) if cfg.knows_easy else 0
+    phi = np.zeros([cfg.capacity, tasks.num_dims], np.float32)
+    if size:
+      phi[:size] = tasks.easy(size, rng)
+    shape = [cfg.capacity]
+    self.state = {
+      'phi': phi,
+      # Tasks that were not played yet come first, and are not driven out.
+      'score': np.full(shape, np.inf, np.float32),
+      'played': np.zeros(shape, np.int64),  # Round of the latest play (C).
+      'best': np.full(shape, -np.inf, np.float32),  # Return (R_max).
+      'success': np.full(shape, _UNKNOWN, np.float32),
+      'was_replayed': np.zeros(shape, bool),  # In the latest batch.
+      'size': np.array(size),
+      'round': np.array(1),
+    }
+    self._num_played = self._num_inserted = 0
+
+  def sample(self, num_tasks: int, rng: np.random.Generator) -> np.ndarray:
+    """Returns replayed, new and edited tasks, in random order."""
+    new = 1.0 / self._cfg.replay_probability - 1.0
+    replayed = num_tasks / (1.0 + new + self._cfg.edited_share)
+    num_new = round(new * replayed)
+    num_edits = min(
+      round(self._cfg.edited_share * replayed), num_tasks - num_new
+    )
+    return self._sample(num_tasks, num_new, num_edits, rng)
+
+  def update(
+    self, tasks: np.ndarray, told: Mapping[str, np.ndarray]
+  ) -> dict[str, float]:
+    """Scores what was replayed, and inserts what is better than the worst."""
+    state = self.state
+    slots = self._slots[: len(tasks)]
+    self._note(tasks, told, slots)
+    state['was_replayed'][:] = False
+    state['was_replayed'][slots[slots >= 0]] = True
+    state['round'] = state['round'] + 1
+    score = state['score'][: state['size']]
+    share = self._num_inserted / max(self._num_played, 1)
+    self._num_played = self._num_inserted = 0
+    return {
+      'buffer_tasks': int(state['size']),
+      'mean_score': float(score[np.isfinite(score)].mean()),
+      'replayed_share': float((slots >= 0).mean()),
+      'inserted_share': share,  # Of the new and edited tasks.
+    }
+
+  def _sample(
+    self, num_tasks: int, num_new: int, num_edits: int, rng: np.random.Generator
+  ) -> np.ndarray:
+    """Returns tasks to train on; those that are not new or edits are replayed.
+
+    All are new while there is too little to replay.
+    """
+    num_replayed = num_tasks - num_new - num_edits
+    size = self.state['size']
+    if size < max(self._cfg.least_filled * self._cfg.capacity, 1):
+      num_replayed, num_edits = 0, 0
+    replayed = self._replayed(num_replayed, rng)
+    edits, of = self._edits(num_edits, rng)
+    new = self._new(num_tasks - len(replayed) - len(edits), rng)
+    tasks = np.concatenate([self.state['phi'][replayed], edits, new])
+    slots = np.concatenate([replayed, of, np.full(len(new), -1)])
+    # No more than the first rows may be played.
+    order = rng.permutation(num_tasks)
+    self._slots = slots[order]
+    return tasks[order]
+
+  def _replayed(self, number: int, rng: np.random.Generator) -> np.ndarray:
+    """Returns the slots of tasks to replay, by score and by staleness."""
+    cfg, size = self._cfg, int(self.state['size'])
+    num_stale = round(cfg.stale_share * number)
+    shuffled = rng.permutation(size)  # Equal scores are in random order.
+    order = np.argsort(-self.state['score'][shuffled], kind='stable')
+    log_weight = np.empty([size])
+    log_weight[shuffled[order]] = -np.log(1.0 + np.arange(size))
+    by_score = _drawn(log_weight / cfg.temperature, number - num_stale, rng)
+    waited = self.state['round'] - self.state['played'][:size]
+    log_weight = np.log(np.maximum(waited, 1e-9))
+    log_weight[by_score] -= 1e9  # Last of all.
+    return np.concatenate([by_score, _drawn(log_weight, num_stale, rng)])
+
+  def _new(self, number: int, rng: np.random.Generator) -> np.ndarray:
+    """Returns new tasks [number, D]."""
+    num_easy = rng.binomial(number, 0.5) if self._cfg.knows_easy else 0
+    target = self._tasks.target(number - num_easy, rng)
+    return np.concatenate([target, self._tasks.easy(num_easy, rng)])
+
+  def _edits(
+    self, number: int, rng: np.random.Generator
+  ) -> tuple[np.ndarray, np.ndarray]:
+    """Returns edits of tasks of the latest batch, and the slots of some.
+
+    An edit that changes nothing is its parent played again, in its slot.
+    """
+    parents = np.flatnonzero(self.state['was_replayed'])
+    parents = rng.permutation(parents)[:number]
+    phi = self.state['phi'][parents]
+    if not len(parents):
+      return phi, parents
+    edits = self._tasks.perturbed(
+      phi, self._cfg.noise, rng, self._cfg.noise_probability
+    )
+    return edits, np.where((edits == phi).all(1), parents, -1)
+
+  def _note(
+    self,
+    tasks: np.ndarray,
+    told: Mapping[str, np.ndarray],
+    slots: np.ndarray,
+  ) -> None:
+    """Scores tasks [K, D] that are in slots [K]; inserts those in none (-1)."""
+    is_known = slots >= 0
+    known, state = slots[is_known], self.state
+    found = self._scored(told, is_known, state['best'], state['success'], known)
+    for name, values in found.items():
+      state[name][known] = values
+    state['played'][known] = state['round']
+    best, success = np.full(1, -np.inf), np.full(1, _UNKNOWN)
+    none = np.zeros(len(tasks) - len(known), int)
+    found = self._scored(told, ~is_known, best, success, none)
+    self._insert(tasks[~is_known], found)
+
+  def _scored(
+    self,
+    told: Mapping[str, np.ndarray],
+    rows: np.ndarray,
+    best: np.ndarray,
+    success: np.ndarray,
+    slots: np.ndarray,
+  ) -> dict[str, np.ndarray]:
+    """Returns score and what it rests on, of some rows of what is told.
+
+    Args:
+      told: feedback, [K] by name.
+      rows: bool [K], of which to return it.
+      best: largest returns before.
+      success: running means before.
+      slots: of the rows, in both.
+    """
+    if self._cfg.score == 'pvl':
+      return {'score': told['positive_advantage'][rows]}
+    if self._cfg.score == 'maxmc':
+      best = np.maximum(best[slots], told['max_return'][rows])
+      return {'best': best, 'score': best - told['mean_value'][rows]}
+    success = success[slots]
+    success = success + _RATE * (told['success'][rows] - success)
+    return {'success': success, 'score': success * (1.0 - success)}
+
+  def _insert(self, tasks: np.ndarray, found: dict[str, np.ndarray]) -> None:
+    """Inserts tasks [K, D] in free slots and in place of lower scores."""
+    state = self.state
+    size, capacity = int(state['size']), len(state['score'])
+    score = np.concatenate([state['score'][:size], found['score']])
+    is_kept = np.zeros(len(score), bool)
+    # Of equal scores the older ones stay.
+    is_kept[np.argsort(-score, kind='stable')[:capacity]] = True
+    rows = np.flatnonzero(is_kept[size:])
+    free = np.arange(size, min(size + len(rows), capacity))
+    slots = np.concatenate([free, np.flatnonzero(~is_kept[:size])])
+    state['phi'][slots] = tasks[rows]
+    for name, values in found.items():
+      state[name][slots] = values[rows]
+    state['played'][slots] = state['round']
+    state['was_replayed'][slots] = False
+    state['size'] = np.array(size + len(free))
+    self._num_played += len(tasks)
+    self._num_inserted += len(rows)
+
+
+class RobustPlr(TrainingPlr):
+  """Trains on replayed tasks alone; others are played to score them."""
+
+  def sample(self, num_tasks: int, rng: np.random.Generator) -> np.ndarray:
+    """Returns replayed tasks."""
+    return self._sample(num_tasks, 0, 0, rng)
+
+  def probe(self, num_tasks: int, rng: np.random.Generator) -> np.ndarray:
+    """Returns new tasks and edits, for a batch of num_tasks.
+
+    If they are more than num_tasks, there are fewer of both.
+    """
+    new = 1.0 / self._cfg.replay_probability - 1.0
+    share = new + self._cfg.edited_share
+    number = min(round(share * num_tasks), num_tasks)
+    num_edits = round(number * self._cfg.edited_share / share) if number else 0
+    edits, slots = self._edits(num_edits, rng)
+    new_tasks = self._new(number - len(edits), rng)
+    self._probed = np.concatenate([slots, np.full(len(new_tasks), -1)])
+    return np.concatenate([edits, new_tasks])
+
+  def note_probe(
+    self, tasks: np.ndarray, told: Mapping[str, np.ndarray]
+  ) -> None:
+    """Inserts what is better than the worst task of the buffer."""
+    self._note(tasks, told, self._probed)
+
+
+def make(
+  tasks: python_curriculum.Tasks,
+  cfg: configs.AccelConfig,
+  rng: np.random.Generator,
+) -> TrainingPlr:
+  """Returns ACCEL or PLR, robust unless cfg.train_on_new."""
+  kind = TrainingPlr if cfg.train_on_new else RobustPlr
+  return kind(tasks, cfg, rng)
+
+
+def _drawn(
+  log_weight: np.ndarray, number: int, rng: np.random.Generator
+) -> np.ndarray:
+  """Returns `number` different indices, drawn in proportion to weights [K].
+
+  If there are fewer than that, they begin anew.
+  """
+  # The largest of log-weights with Gumbel noise are such a draw.
+  order = np.argsort(-(log_weight + rng.gumbel(size=len(log_weight))))
+  return np.resize(order, number)
