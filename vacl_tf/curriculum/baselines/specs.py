@@ -40,4 +40,27 @@ def _reverse() -> 'python_curriculum.Make':
   return reverse.Reverse
 
 
-ALL = (_spec(_reverse, configs.ReverseConfig),)
+def _currot() -> 'python_curriculum.Make':
+  from vacl_tf.curriculum.baselines import currot
+
+  return currot.Currot
+
+
+def _alp_gmm() -> 'python_curriculum.Make':
+  from vacl_tf.curriculum.baselines import alp_gmm
+
+  return alp_gmm.AlpGmm
+
+
+def _hindsight() -> 'python_curriculum.Make':
+  from vacl_tf.curriculum.baselines import hindsight
+
+  return hindsight.Hindsight
+
+
+ALL = (
+  _spec(_reverse, configs.ReverseConfig),
+  _spec(_currot, configs.CurrotConfig),
+  _spec(_alp_gmm, configs.AlpGmmConfig),
+  _spec(_hindsight, configs.HindsightConfig),
+)
