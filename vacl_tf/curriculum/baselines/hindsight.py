@@ -49,6 +49,8 @@ class Hindsight(python_curriculum.Chooser):
         'does'
       )
     self._tasks, self._cfg = tasks, cfg
+    movers = [mover for mover, _ in tasks.goals]
+    self._is_of_mover = np.isin(tasks.entity_of_dim, movers)  # [D]
     self._origin = np.zeros([0], np.int64)  # [B] of the latest batch.
     empty = np.zeros([cfg.capacity, tasks.num_dims], np.float32)
     self.state = {
@@ -93,9 +95,10 @@ class Hindsight(python_curriculum.Chooser):
     state['kept'], state['num_kept'] = neighbours.appended(
       state['kept'], 0, np.concatenate([left, tasks[is_good]])
     )
-    # What was solved leads to itself.
-    is_failed = value <= cfg.most
-    new = self._tasks.hindsight(tasks, told['final_task'])[is_failed]
+    # What was solved leads to itself; where nobody moved, to what is solved.
+    final = told['final_task']
+    has_moved = (tasks != final)[:, self._is_of_mover].any(1)
+    new = self._tasks.hindsight(tasks, final)[has_moved & (value <= cfg.most)]
     new = new[self._tasks.feasible(new).all(1)]
     state['new'], state['num_new'] = neighbours.appended(state['new'], 0, new)
     return {

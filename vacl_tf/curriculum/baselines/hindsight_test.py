@@ -47,11 +47,12 @@ def _sources(chooser, tasks):
 class HindsightTest(tf.test.TestCase, parameterized.TestCase):
   def test_what_failed_becomes_a_task_with_goals_where_movers_ended(self):
     chooser = _make()
-    tasks = chooser.sample(4, _rng(1))
+    tasks = chooser.sample(5, _rng(1))
     ends = np.array([[0.1, 0.2], [0.3, -0.4], [1.2, 9.0], [0.5, 0.6]])
-    final = np.concatenate([ends, tasks[:, 2:]], 1)
-    told = chooser.update(tasks, _told([0.0, 1.0, 0.0, 0.7], final))
-    # The second was solved, and the third ended outside of the line.
+    final = np.concatenate([[*ends, tasks[4, :2]], tasks[:, 2:]], 1)
+    told = chooser.update(tasks, _told([0.0, 1.0, 0.0, 0.7, 0.0], final))
+    # The second was solved, the third ended outside of the line, and in the
+    # fifth nobody moved.
     self.assertEqual(told['new_tasks'], 2)
     expected = np.concatenate([tasks[[0, 3], :2], ends[[0, 3]]], 1)
     self.assertAllClose(chooser.state['new'][:2], expected)
@@ -60,7 +61,8 @@ class HindsightTest(tf.test.TestCase, parameterized.TestCase):
     chooser = _make(share=1.0)
     tasks = _LINE.target(_NUM_TASKS, _rng(1))
     chooser.sample(_NUM_TASKS, _rng(2))
-    told = chooser.update(tasks, _told(np.full(_NUM_TASKS, 0.7), tasks))
+    final = _LINE.target(_NUM_TASKS, _rng(6))
+    told = chooser.update(tasks, _told(np.full(_NUM_TASKS, 0.7), final))
     self.assertEqual(told['kept_tasks'], 0)  # They were no hindsight tasks.
     tasks = chooser.sample(_NUM_TASKS, _rng(3))
     self.assertTrue(_sources(chooser, tasks)[0].all())
