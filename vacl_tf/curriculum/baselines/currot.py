@@ -82,7 +82,7 @@ class Currot(python_curriculum.Chooser):
     )
     state['num_waiting'] = state['num_waiting'] + len(tasks)
     return {
-      'solved_tasks': float(state['num_solved']),
+      'success_tasks': float(state['num_solved']),
       'particle_success': float(state['particle_success']),
       'target_distance': float(state['target_distance']),
     }
