@@ -33,8 +33,9 @@ def make(
     seed: of the initial state.
 
   Raises:
-    ValueError: there is no such curriculum, cfg.curriculum is of the wrong
-      class, or the curriculum asks for feedback that does not exist.
+    ValueError: there is no such curriculum, it can't be used for this task,
+      cfg.curriculum is of the wrong class, or the curriculum asks for feedback
+      that does not exist.
   """
   from vacl_tf.curriculum import base as curriculum_base
   from vacl_tf.curriculum import entity_progression

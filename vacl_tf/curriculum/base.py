@@ -46,6 +46,10 @@ class CurriculumError(Exception):
   """A user's curriculum broke its contract; the message is one line."""
 
 
+class UnsuitableError(CurriculumError, ValueError):
+  """A curriculum can't be used for a task; the message is one line."""
+
+
 class Curriculum(tf.Module, abc.ABC):
   """Chooses the tasks of each iteration.
 

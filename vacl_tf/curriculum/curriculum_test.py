@@ -54,7 +54,10 @@ def _make(name, *num_agents, **progression):
 def _feedback(made, batch, value=0.7):
   """What training would tell of a batch: the fields that were asked for."""
   row = tf.fill([batch.phi.shape[0]], value)
-  return types.TaskFeedback(row, **dict.fromkeys(made.feedback, row))
+  told = dict.fromkeys(made.feedback, row)
+  if 'final_task' in told:
+    told['final_task'] = batch.phi
+  return types.TaskFeedback(row, **told)
 
 
 class _Notes(base.Curriculum):

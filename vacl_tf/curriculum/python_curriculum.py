@@ -28,6 +28,7 @@ class Tasks:
     num_entities: entities that a task places.
     entity_of_dim: int [D], the entity that each number belongs to.
     num_agents: agents that act in a world.
+    goals: pairs (mover, goal) of entities, as in `task_space.TaskSpace`.
   """
 
   def __init__(self, space: task_space.TaskSpace) -> None:
@@ -36,6 +37,7 @@ class Tasks:
     self.num_dims = space.num_dims
     self.num_entities = space.num_entities
     self.entity_of_dim = space.entity_of_dim
+    self.goals = space.goals
 
   def easy(self, num_tasks: int, rng: np.random.Generator) -> np.ndarray:
     """Returns [num_tasks, D] tasks that begin (almost) solved."""
@@ -91,6 +93,22 @@ class Tasks:
         points, order[..., None], 1
       ).reshape(len(tasks), -1)
     return tasks
+
+  def hindsight(self, tasks: np.ndarray, final: np.ndarray) -> np.ndarray:
+    """Returns tasks [K, D] with each goal where its mover ended.
+
+    What led from tasks to final solves them; they need not be feasible.
+
+    Args:
+      tasks: [K, D], as they began.
+      final: [K, D], what the last states amounted to.
+    """
+    made = np.array(tasks)
+    for mover, goal in self.goals:
+      made[:, self.entity_of_dim == goal] = final[
+        :, self.entity_of_dim == mover
+      ]
+    return made
 
   def feasible(self, tasks: np.ndarray) -> np.ndarray:
     """Returns bool [K, num_entities]: which entities of tasks are legal."""

@@ -158,6 +158,16 @@ class PythonCurriculumTest(_TestCase):
     self.assertAllLessEqual(np.abs(moved - before), 0.1 + 1e-6)
     self.assertGreater(np.abs(moved - before).max(), 0.05)
 
+  def test_hindsight_tasks_have_goals_where_movers_ended(self):
+    tasks = python_curriculum.Tasks(self.space)
+    begun = np.array([[0.1, 0.2, 0.3, 0.4], [0.5, 0.6, 0.7, 0.8]])
+    final = np.array([[1.1, 1.2, 0.3, 0.4], [1.5, 1.6, 0.7, 0.8]])
+    self.assertAllEqual(
+      tasks.hindsight(begun, final),
+      [[0.1, 0.2, 1.1, 1.2], [0.5, 0.6, 1.5, 1.6]],
+    )
+    self.assertAllEqual(begun[0], [0.1, 0.2, 0.3, 0.4])
+
   @parameterized.parameters(
     (lambda self, num, rng: np.zeros([num, 1, 1]), 'sample: expected tasks of'),
     (

@@ -5,6 +5,8 @@
 import dataclasses
 import math
 
+import numpy as np
+import tensorflow as tf
 from absl.testing import absltest
 from absl.testing import parameterized
 
@@ -12,6 +14,7 @@ from vacl_tf import catalog
 from vacl_tf import environments
 from vacl_tf import overrides
 from vacl_tf import presets
+from vacl_tf import randomness
 
 
 class LoadTest(parameterized.TestCase):
@@ -142,6 +145,43 @@ class LoadTest(parameterized.TestCase):
   def test_open_squares_are_those_without_walls(self, name, expected):
     [role] = environments.load(name).roles
     self.assertEqual(role.egocentric.is_open_square, expected)
+
+
+class GoalsTest(parameterized.TestCase):
+  """A task with goals is solved while there is a mover at each."""
+
+  @parameterized.parameters(
+    ('simple_spread', 3), ('hard_spread', 2), ('push_ball', 2)
+  )
+  def test_what_led_to_a_state_solves_the_task_with_goals_there(
+    self, name, num_agents
+  ):
+    env = environments.load(name, num_agents=num_agents)
+    space, seed = env.task_space, randomness.root(3)
+    both = [space.sample_easy(10, seed), space.sample_target(10, seed)]
+    phi = np.concatenate(both)
+    actions = np.random.default_rng(0).integers(0, 5, [25, 20, num_agents])
+
+    def last(tasks):
+      state = env.place(tf.constant(tasks), seed)
+      for action in actions:
+        state = env.step(state, (tf.constant(action, tf.int32),))
+      return state
+
+    final = env.read_task(last(phi)).numpy()
+    made = phi.copy()
+    for mover, goal in space.goals:
+      at = [space.entity_of_dim == entity for entity in (mover, goal)]
+      moved = (final[:, at[0]] != phi[:, at[0]]).any(1)
+      self.assertGreater(moved.sum(), 2)
+      np.testing.assert_array_equal(final[:, at[1]], phi[:, at[1]])
+      made[:, at[1]] = final[:, at[0]]
+    np.testing.assert_array_equal(env.progress(last(made)), np.ones([20]))
+    self.assertLess(np.mean(env.progress(last(phi))), 0.5)
+
+  def test_others_have_none(self):
+    for name in ('speaker_listener', 'lock_and_return', 'ramp_use'):
+      self.assertEmpty(environments.load(name).task_space.goals)
 
 
 if __name__ == '__main__':

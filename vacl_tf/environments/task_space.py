@@ -26,6 +26,8 @@ class TaskSpace(abc.ABC):
     entity_of_dim: int [D], the entity that each number belongs to.
     alike: entities, a list a kind, whose order is of no account: a task in
       which two of a kind change places is the same task.
+    goals: pairs (mover, goal) of entities, if a task is solved while there is a
+      mover at each goal, whichever it is; () if it is not so.
     is_compiled: whether XLA can compile its functions.
   """
 
@@ -34,6 +36,7 @@ class TaskSpace(abc.ABC):
   num_agents: int
   entity_of_dim: np.ndarray
   alike: tuple[tuple[int, ...], ...] = ()
+  goals: tuple[tuple[int, int], ...] = ()
   is_compiled: bool = True
 
   @abc.abstractmethod

@@ -292,6 +292,10 @@ def _main(
     raise command_line.UsageError(str(error)) from error
   except base.WorldError as error:
     return command_line.fail(f'env={cfg.environment.name}: {error}')
+  except curriculum_base.UnsuitableError as error:
+    raise command_line.UsageError(
+      f'curriculum={cfg.curriculum.name}: {error}'
+    ) from error
   except curriculum_base.CurriculumError as error:
     return command_line.fail(f'curriculum={cfg.curriculum.name}: {error}')
   except (files.WriteError, plot.UnwritableError) as error:

@@ -39,6 +39,7 @@ class LineTaskSpace(task_space.TaskSpace):
   num_dims = 2 * NUM_AGENTS
   num_agents = NUM_AGENTS
   entity_of_dim = np.arange(2 * NUM_AGENTS)
+  goals = ((0, 2), (1, 3))
 
   def feasible(self, phi: tf.Tensor) -> tf.Tensor:
     _check_width('phi', phi, self.num_dims)

@@ -23,6 +23,7 @@ class SquareSpace(task_space.BoxTaskSpace):
   """Two alike points on a square; easy tasks are in its middle."""
 
   alike = ((0, 1),)
+  goals = ((0, 0), (1, 1))  # What counts is where they are.
 
   def __init__(self) -> None:
     corner = np.full([2, 1, 2], HALF_WIDTH)
@@ -59,8 +60,8 @@ def told_of(tasks: np.ndarray, radius: float) -> dict[str, np.ndarray]:
   found |= {
     'positive_advantage': unsure,
     'value_error': unsure,
-    # The task that it would have solved.
-    'final_task': tasks * np.minimum(0.4 * radius / size, 1.0)[:, None],
+    # The task that it happened to solve; it does so more often than not.
+    'final_task': tasks * np.minimum(0.9 * radius / size, 1.0)[:, None],
   }
   return found
 

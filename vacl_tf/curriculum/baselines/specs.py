@@ -50,6 +50,22 @@ def _sfl() -> 'python_curriculum.Make':
   from vacl_tf.curriculum.baselines import sfl
 
   return sfl.Sfl
+def _currot() -> 'python_curriculum.Make':
+  from vacl_tf.curriculum.baselines import currot
+
+  return currot.Currot
+
+
+def _alp_gmm() -> 'python_curriculum.Make':
+  from vacl_tf.curriculum.baselines import alp_gmm
+
+  return alp_gmm.AlpGmm
+
+
+def _hindsight() -> 'python_curriculum.Make':
+  from vacl_tf.curriculum.baselines import hindsight
+
+  return hindsight.Hindsight
 
 
 ALL = (
@@ -57,4 +73,7 @@ ALL = (
   _spec(_accel, configs.AccelConfig),
   _spec(_accel, configs.PlrConfig),
   _spec(_sfl, configs.SflConfig),
+  _spec(_currot, configs.CurrotConfig),
+  _spec(_alp_gmm, configs.AlpGmmConfig),
+  _spec(_hindsight, configs.HindsightConfig),
 )

@@ -52,6 +52,8 @@ class PushBallTaskSpace(task_space.BoxTaskSpace):
     corner = np.full([3 * num_agents, 1, 2], HALF_WIDTH)
     super().__init__(-corner, corner, num_agents)
     self.alike = task_space.equal_parts(self.num_entities, 3)
+    _, balls, landmarks = self.alike
+    self.goals = tuple(zip(balls, landmarks, strict=True))
     side = num_agents + 2  # Of the grid with its rim, in cells.
     cells = np.stack(np.meshgrid(range(side), range(side)), -1).reshape(-1, 2)
     self._centre = ((cells - (side - 1) / 2) * _CELL).astype(np.float32)

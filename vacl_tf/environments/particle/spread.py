@@ -122,6 +122,7 @@ class SpreadTaskSpace(task_space.BoxTaskSpace):
     sides = np.array(boxes).reshape([2 * num_agents, num_boxes, 2, 2])
     super().__init__(sides[..., 0], sides[..., 1], num_agents)
     self.alike = task_space.equal_parts(self.num_entities, 2)
+    self.goals = tuple(zip(*self.alike, strict=True))
     target = [room.target_agents] * num_agents + [room.landmarks] * num_agents
     self._target = np.reshape(target, [4 * num_agents, 2]).astype(np.float32)
     self._easy_centre = np.array(room.easy_centre, np.float32)

@@ -1,0 +1,202 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""CURROT: tasks move from easy ones to the target as fast as success allows.
+
+Klink et al., "Curriculum Reinforcement Learning via Constrained Optimal
+Transport", ICML 2022. Particles are a sample of the tasks to train on. Now and
+then each that is mastered moves towards its place in the target distribution,
+not further than a radius and not to where success is expected to be rare; each
+that is not falls back to a task that was solved.
+
+What differs: expected success is the mean over nearest neighbours among the
+latest tasks, as kernels are empty in so many dimensions; they stand for the
+buffer of failures. Distances are between tasks in canonical order. Particles
+begin as easy tasks and wait there until these are mastered, in the place of the
+source's search for a start. A particle stays where no candidate is expected to
+do. Candidates are fewer, some of them near: a uniform draw from a ball of many
+dimensions lies on its surface. Entities that are infeasible in a candidate stay
+where they are.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+from scipy import optimize
+
+from vacl_tf.curriculum import python_curriculum
+from vacl_tf.curriculum.baselines import configs
+from vacl_tf.curriculum.baselines import neighbours
+
+_NUM_NEIGHBOURS = 10
+_NUM_NEAR = (
+  100  # Tasks near a particle, among which its candidates have theirs.
+)
+_NUM_PROJECTIONS = 100  # At least.
+
+
+class Currot(python_curriculum.Chooser):
+  """Particles, solved tasks, and the latest tasks with their success."""
+
+  feedback = ('success',)
+
+  def __init__(
+    self,
+    tasks: python_curriculum.Tasks,
+    cfg: configs.CurrotConfig,
+    rng: np.random.Generator,
+  ) -> None:
+    self._tasks, self._cfg = tasks, cfg
+    # As far as the noise of other curricula goes, root mean square.
+    share = cfg.noise_probability * tasks.num_dims / 3.0
+    self._radius = cfg.noise * share**0.5
+    num, dims = cfg.num_easy_tasks, tasks.num_dims
+    self.state = {
+      'particles': tasks.canonical(tasks.easy(num, rng)),
+      'solved': np.zeros([num, dims], np.float32),
+      'num_solved': np.array(0),
+      # Success stands behind each task; the oldest task first.
+      'known': np.zeros([cfg.history, dims + 1], np.float32),
+      'num_known': np.array(0),
+      'num_waiting': np.array(0),  # Episodes since particles moved.
+      'particle_success': np.zeros([], np.float32),
+      'target_distance': np.zeros([], np.float32),
+    }
+
+  def sample(self, num_tasks: int, rng: np.random.Generator) -> np.ndarray:
+    """Returns random particles; before that, moves them if it is time."""
+    if self.state['num_waiting'] >= self._cfg.period:
+      self._move(rng)
+      self.state['num_waiting'] = np.array(0)
+    particles = self.state['particles']
+    repeats = num_tasks > len(particles)
+    return particles[rng.choice(len(particles), num_tasks, replace=repeats)]
+
+  def update(
+    self, tasks: np.ndarray, told: Mapping[str, np.ndarray]
+  ) -> dict[str, float]:
+    """Notes how tasks went."""
+    state = self.state
+    rows = np.column_stack([self._tasks.canonical(tasks), told['success']])
+    state['known'], state['num_known'] = neighbours.appended(
+      state['known'], state['num_known'], rows
+    )
+    state['num_waiting'] = state['num_waiting'] + len(tasks)
+    return {
+      'success_tasks': float(state['num_solved']),
+      'particle_success': float(state['particle_success']),
+      'target_distance': float(state['target_distance']),
+    }
+
+  def _move(self, rng: np.random.Generator) -> None:
+    """Moves particles that are mastered; the others fall back."""
+    state, least = self.state, self._cfg.threshold
+    particles = state['particles']
+    target = self._tasks.target(len(particles), rng)
+    target = self._tasks.canonical(target)
+    solved = self._keep_solved(target)
+    is_failed = self._expected(particles) < least
+    particles[is_failed] = _fallen_back(particles[is_failed], solved)
+    towards = transported(particles, target, rng)
+    distance = np.linalg.norm(particles - towards, axis=-1)
+    state['target_distance'] = distance.mean(dtype=np.float32)
+    expected = self._expected(particles)
+    state['particle_success'] = expected.mean(dtype=np.float32)
+    candidates = self._candidates(particles, towards, rng)
+    # Those nearest to where a particle goes come first; most need no others.
+    pending = np.flatnonzero(expected >= least)
+    for choice in np.moveaxis(candidates, 1, 0):
+      is_good = self._expected(choice[pending]) >= least
+      moved = pending[is_good]
+      particles[moved] = choice[moved]
+      pending = pending[~is_good]
+    state['particles'] = particles
+
+  def _keep_solved(self, target: np.ndarray) -> np.ndarray:
+    """Adds newly solved tasks; of too many keeps those near target [N, D]."""
+    state = self.state
+    known = state['known'][: state['num_known']][-int(state['num_waiting']) :]
+    is_new = known[:, -1] >= self._cfg.threshold
+    old = state['solved'][: state['num_solved']]
+    solved = np.concatenate([old, known[is_new, :-1]])
+    if len(solved) > len(target):
+      _, kept = _matched(target, solved)
+      solved = solved[kept]
+    state['solved'][: len(solved)] = solved
+    state['num_solved'] = np.array(len(solved))
+    return solved
+
+  def _expected(self, points: np.ndarray) -> np.ndarray:
+    """Returns the success [K] to expect at points [K, D] in canonical order."""
+    known = self.state['known'][: self.state['num_known']]
+    rows = neighbours.nearest(points, known[:, :-1], _NUM_NEIGHBOURS)
+    return known[rows, -1].mean(-1)
+
+  def _candidates(
+    self, particles: np.ndarray, towards: np.ndarray, rng: np.random.Generator
+  ) -> np.ndarray:
+    """Returns feasible tasks [N, C, D] around particles, canonical.
+
+    They lie in the half ball on the side of `towards`, those nearest to it
+    first.
+    """
+    num, dims = particles.shape
+    way = (towards - particles)[:, None]
+    step = rng.standard_normal([num, self._cfg.num_candidates, dims])
+    step *= np.where(np.sum(step * way, -1, keepdims=True) < 0.0, -1.0, 1.0)
+    radius = np.minimum(self._radius, np.linalg.norm(way, axis=-1))
+    radius = radius * rng.random(step.shape[:2])
+    step *= (radius / np.linalg.norm(step, axis=-1))[..., None]
+    old = np.broadcast_to(particles[:, None], step.shape).reshape([-1, dims])
+    moved = (old + step.reshape([-1, dims])).astype(np.float32)
+    is_legal = self._tasks.feasible(moved)[:, self._tasks.entity_of_dim]
+    moved = np.where(is_legal, moved, old)
+    is_legal = self._tasks.feasible(moved).all(1)
+    moved = np.where(is_legal[:, None], moved, old)
+    moved = self._tasks.canonical(moved).reshape(step.shape)
+    distance = np.linalg.norm(moved - towards[:, None], axis=-1)
+    order = np.argsort(distance, 1)[..., None]
+    return np.take_along_axis(moved, order, 1)
+
+
+def transported(
+  points: np.ndarray, target: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+  """Returns where points [N, D] go in target [N, D], by sliced transport.
+
+  Along a direction the k-th point goes to the k-th of the target. Directions
+  are whole orthonormal bases, so that a target that is the points moved by a
+  vector, or scaled, is met exactly.
+
+  Args:
+    points: to be moved.
+    target: a sample of as many.
+    rng: draws the directions.
+  """
+  dims = points.shape[1]
+  num_bases = -(-_NUM_PROJECTIONS // dims)
+  bases, _ = np.linalg.qr(rng.standard_normal([num_bases, dims, dims]))
+  axes = bases.reshape([-1, dims]).T  # Rows of orthogonal matrices.
+  along = points @ axes
+  order = np.argsort(along, 0)
+  gaps = np.empty_like(along)
+  np.put_along_axis(gaps, order, np.sort(target @ axes, 0), 0)
+  return points + (gaps - along) @ axes.T / num_bases
+
+
+def _fallen_back(failed: np.ndarray, solved: np.ndarray) -> np.ndarray:
+  """Returns failed tasks [K, D], each replaced by a near solved one.
+
+  No solved task [S, D] is taken twice; if there are fewer, some stay.
+  """
+  found = failed.copy()
+  row, column = _matched(failed, solved)
+  found[row] = solved[column]
+  return found
+
+
+def _matched(
+  one: np.ndarray, other: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+  """Returns rows of [K, D] and [L, D], pairs of least squared distance."""
+  square = np.sum(one**2, 1)[:, None] + np.sum(other**2, 1)
+  return optimize.linear_sum_assignment(square - 2.0 * one @ other.T)

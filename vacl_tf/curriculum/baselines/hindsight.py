@@ -1,0 +1,108 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Hindsight tasks: as an episode began, with the goals where it led.
+
+After Andrychowicz et al., "Hindsight Experience Replay", 2017. They relabel
+transitions, which on-policy learning can't do; here the relabelled task is
+played anew. It can be solved by construction, and it lies where the policy
+gets to, which noise on tasks does not know.
+
+Half of a batch is hindsight tasks: those that the latest batch led to, and
+earlier ones that went neither badly nor well. The others are target tasks, and
+with `knows_easy` every second of them an easy one.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from vacl_tf.curriculum import base
+from vacl_tf.curriculum import python_curriculum
+from vacl_tf.curriculum.baselines import configs
+from vacl_tf.curriculum.baselines import neighbours
+
+_NEW = -1  # Where a row of a batch is from, besides rows of `kept`.
+_OTHER = -2
+
+
+class Hindsight(python_curriculum.Chooser):
+  """New hindsight tasks, and those to play again."""
+
+  feedback = ('final_task',)
+
+  def __init__(
+    self,
+    tasks: python_curriculum.Tasks,
+    cfg: configs.HindsightConfig,
+    rng: np.random.Generator,
+  ) -> None:
+    """Initialises the curriculum.
+
+    Raises:
+      base.UnsuitableError: it is not known which entities are goals.
+    """
+    del rng
+    if not tasks.goals:
+      raise base.UnsuitableError(
+        'this task does not say which entities have to be where; allowed: '
+        'tasks whose task space names its `goals`, as that of Simple-Spread '
+        'does'
+      )
+    self._tasks, self._cfg = tasks, cfg
+    movers = [mover for mover, _ in tasks.goals]
+    self._is_of_mover = np.isin(tasks.entity_of_dim, movers)  # [D]
+    self._origin = np.zeros([0], np.int64)  # [B] of the latest batch.
+    empty = np.zeros([cfg.capacity, tasks.num_dims], np.float32)
+    self.state = {
+      'new': empty,
+      'num_new': np.array(0),
+      'kept': empty.copy(),  # The oldest task first.
+      'num_kept': np.array(0),
+    }
+
+  def sample(self, num_tasks: int, rng: np.random.Generator) -> np.ndarray:
+    """Returns hindsight tasks, half of them new, and others."""
+    state = self.state
+    num_new, num_kept = int(state['num_new']), int(state['num_kept'])
+    wanted = round(self._cfg.share * num_tasks)
+    again = rng.permutation(num_kept)[: wanted // 2]
+    fresh = rng.permutation(num_new)[: wanted - len(again)]
+    num_others = num_tasks - len(again) - len(fresh)
+    num_easy = num_others // 2 if self._cfg.knows_easy else 0
+    rows = np.concatenate(
+      [
+        state['kept'][again],
+        state['new'][fresh],
+        self._tasks.easy(num_easy, rng),
+        self._tasks.target(num_others - num_easy, rng),
+      ]
+    )
+    counts = [len(fresh), num_others]
+    origin = np.concatenate([again, np.repeat([_NEW, _OTHER], counts)])
+    order = rng.permutation(num_tasks)
+    self._origin = origin[order]
+    return rows[order]
+
+  def update(
+    self, tasks: np.ndarray, told: Mapping[str, np.ndarray]
+  ) -> dict[str, float]:
+    """Makes tasks of what was not solved, and keeps what to play again."""
+    cfg, state, value = self._cfg, self.state, told['value']
+    origin = self._origin[: len(tasks)]
+    is_made = origin != _OTHER
+    is_good = is_made & (value >= cfg.least) & (value <= cfg.most)
+    left = np.delete(state['kept'][: state['num_kept']], origin[origin >= 0], 0)
+    state['kept'], state['num_kept'] = neighbours.appended(
+      state['kept'], 0, np.concatenate([left, tasks[is_good]])
+    )
+    # What was solved leads to itself; where nobody moved, to what is solved.
+    final = told['final_task']
+    has_moved = (tasks != final)[:, self._is_of_mover].any(1)
+    new = self._tasks.hindsight(tasks, final)[has_moved & (value <= cfg.most)]
+    new = new[self._tasks.feasible(new).all(1)]
+    state['new'], state['num_new'] = neighbours.appended(state['new'], 0, new)
+    return {
+      'hindsight_value': value[is_made].mean() if is_made.any() else 0.0,
+      'new_tasks': len(new),
+      'kept_tasks': float(state['num_kept']),
+    }

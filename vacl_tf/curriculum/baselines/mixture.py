@@ -1,0 +1,78 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Mixtures of Gaussians with diagonal covariance."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+_FLOOR = 1e-3  # Added to variances.
+
+
+class Mixture(NamedTuple):
+  """K components in M dimensions."""
+
+  weight: np.ndarray  # [K], sums to 1.
+  mean: np.ndarray  # [K, M]
+  variance: np.ndarray  # [K, M]
+
+
+def fit(
+  rows: np.ndarray,
+  num_components: int,
+  num_steps: int,
+  rng: np.random.Generator,
+) -> Mixture:
+  """Returns a mixture that makes rows likely, by expectation maximisation.
+
+  It begins with random rows as means.
+
+  Args:
+    rows: [N, M], at least num_components.
+    num_components: K.
+    num_steps: of expectation and maximisation.
+    rng: chooses the first means.
+  """
+  rows = rows.astype(np.float64)
+  first = rng.choice(len(rows), num_components, replace=False)
+  found = Mixture(
+    weight=np.full([num_components], 1.0 / num_components),
+    mean=rows[first],
+    variance=np.tile(rows.var(0) + _FLOOR, [num_components, 1]),
+  )
+  for _ in range(num_steps):
+    found = _maximised(rows, np.exp(_log_shares(rows, found)[0]))
+  return found
+
+
+def log_likelihood(rows: np.ndarray, mixture: Mixture) -> np.ndarray:
+  """Returns [N]: the log density of rows [N, M]."""
+  return _log_shares(rows, mixture)[1]
+
+
+def _log_shares(
+  rows: np.ndarray, mixture: Mixture
+) -> tuple[np.ndarray, np.ndarray]:
+  """Returns the log of each component's share [N, K] in a row, and density."""
+  precision = 1.0 / mixture.variance
+  square = (
+    rows**2 @ precision.T
+    - 2.0 * rows @ (mixture.mean * precision).T
+    + np.sum(mixture.mean**2 * precision, 1)
+  )
+  scale = np.log(2.0 * np.pi * mixture.variance).sum(1)
+  with np.errstate(divide='ignore'):  # A component may have lost all rows.
+    joint = np.log(mixture.weight) - 0.5 * (square + scale)
+  most = joint.max(1, keepdims=True)
+  total = most + np.log(np.exp(joint - most).sum(1, keepdims=True))
+  return joint - total, total[:, 0]
+
+
+def _maximised(rows: np.ndarray, share: np.ndarray) -> Mixture:
+  """Returns the likeliest mixture, given the components' shares [N, K]."""
+  amount = share.sum(0)
+  # One without rows has weight 0 and mean 0, and never gets any.
+  part = share / np.maximum(amount, 1e-300)
+  mean = part.T @ rows
+  variance = np.maximum(part.T @ rows**2 - mean**2, 0.0) + _FLOOR
+  return Mixture(amount / len(rows), mean, variance)

@@ -1,0 +1,44 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Nearest neighbours among tasks."""
+
+import numpy as np
+
+
+def nearest(points: np.ndarray, known: np.ndarray, number: int) -> np.ndarray:
+  """Returns int [K, number]: the rows of known nearest to each point.
+
+  They come in no order.
+
+  Args:
+    points: [K, D].
+    known: [N, D].
+    number: of neighbours; N if that is smaller.
+  """
+  # Squares of distances, but for what is the same in all rows of known.
+  distance = np.sum(known**2, 1) - 2.0 * points @ known.T
+  if number == 1:
+    return distance.argmin(1)[:, None]  # Much quicker than a partition.
+  number = min(number, len(known))
+  return np.argpartition(distance, number - 1, 1)[:, :number]
+
+
+def appended(
+  rows: np.ndarray, number: np.ndarray, new: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+  """Returns a list in an array of fixed length with new rows at its end.
+
+  The oldest rows leave it if it is full.
+
+  Args:
+    rows: [N, ...], of which the first `number` are the list.
+    number: of rows in the list.
+    new: [K, ...].
+
+  Returns:
+    The array [N, ...] and the new number.
+  """
+  listed = np.concatenate([rows[:number], new])[-len(rows) :]
+  found = np.zeros_like(rows)
+  found[: len(listed)] = listed
+  return found, np.array(len(listed))
