@@ -40,4 +40,21 @@ def _reverse() -> 'python_curriculum.Make':
   return reverse.Reverse
 
 
-ALL = (_spec(_reverse, configs.ReverseConfig),)
+def _goal_gan() -> 'python_curriculum.Make':
+  from vacl_tf.curriculum.baselines import goal_gan
+
+  return goal_gan.GoalGan
+
+
+def _vds() -> 'python_curriculum.Make':
+  from vacl_tf.curriculum.baselines import vds
+
+  return vds.Vds
+
+
+ALL = (
+  _spec(_reverse, configs.ReverseConfig),
+  _spec(_goal_gan, configs.GoalGanConfig),
+  _spec(_goal_gan, configs.GoalGanCodeConfig),
+  _spec(_vds, configs.VdsConfig),
+)
