@@ -143,11 +143,14 @@ class GoalGan(python_curriculum.Chooser):
     """Makes steps with both networks, least-squares losses (Mao et al., 2017).
 
     The discriminator learns 1 for good tasks, -1 for others and for generated
-    ones; the generator makes what the discriminator takes for good.
+    ones; the generator makes what the discriminator takes for good. Without a
+    good task there is nothing to be like, and both stay as they are.
 
     Returns:
-      The mean loss of the discriminator.
+      The mean loss of the discriminator, 0 without any step.
     """
+    if not is_good.any():
+      return 0.0
     scaled = (tasks - self.state['middle']) / self.state['half_width']
     label = np.where(is_good, 1.0, -1.0).astype(np.float32)
     losses = []

@@ -132,6 +132,16 @@ class GoalGanTest(tf.test.TestCase, parameterized.TestCase):
     self.assertGreater(np.mean(_distances(made, good) < 1.5), 0.9)
     self.assertLess(np.mean(_distances(made, bad) < 1.5), 0.05)
 
+  def test_networks_learn_only_if_there_is_something_good(self):
+    chooser, rng = _make(), np.random.default_rng(1)
+    names = ('generator', 'discriminator')
+    for value, moves in ((1.0, False), (0.7, True)):
+      chooser.update(_TASKS.target(500, rng), _told(value, 500))
+      before = [chooser.state[name].copy() for name in names]
+      chooser.sample(_NUM_TASKS, rng)
+      for name, array in zip(names, before, strict=True):
+        self.assertEqual(np.any(chooser.state[name] != array), moves)
+
   def test_noise_is_a_share_of_half_the_width(self):
     still = _make(new_share=1.0, goal_noise=0.0, steps_per_task=0.0)
     noisy = _make(new_share=1.0, goal_noise=0.1, steps_per_task=0.0)
