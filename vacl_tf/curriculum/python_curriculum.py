@@ -89,9 +89,9 @@ class Tasks:
       dims = [np.flatnonzero(self.entity_of_dim == x) for x in entities]
       points = tasks[:, np.array(dims)]  # [K, entities of the kind, numbers]
       order = np.lexsort(np.moveaxis(points[..., ::-1], -1, 0))
-      tasks[:, np.concatenate(dims)] = np.take_along_axis(
-        points, order[..., None], 1
-      ).reshape(len(tasks), -1)
+      points = np.take_along_axis(points, order[..., None], 1)
+      flat = points.reshape(len(tasks), np.size(dims))
+      tasks[:, np.concatenate(dims)] = flat
     return tasks
 
   def hindsight(self, tasks: np.ndarray, final: np.ndarray) -> np.ndarray:

@@ -50,6 +50,8 @@ def _sfl() -> 'python_curriculum.Make':
   from vacl_tf.curriculum.baselines import sfl
 
   return sfl.Sfl
+
+
 def _currot() -> 'python_curriculum.Make':
   from vacl_tf.curriculum.baselines import currot
 
@@ -68,6 +70,18 @@ def _hindsight() -> 'python_curriculum.Make':
   return hindsight.Hindsight
 
 
+def _goal_gan() -> 'python_curriculum.Make':
+  from vacl_tf.curriculum.baselines import goal_gan
+
+  return goal_gan.GoalGan
+
+
+def _vds() -> 'python_curriculum.Make':
+  from vacl_tf.curriculum.baselines import vds
+
+  return vds.Vds
+
+
 ALL = (
   _spec(_reverse, configs.ReverseConfig),
   _spec(_accel, configs.AccelConfig),
@@ -76,4 +90,7 @@ ALL = (
   _spec(_currot, configs.CurrotConfig),
   _spec(_alp_gmm, configs.AlpGmmConfig),
   _spec(_hindsight, configs.HindsightConfig),
+  _spec(_goal_gan, configs.GoalGanConfig),
+  _spec(_goal_gan, configs.GoalGanCodeConfig),
+  _spec(_vds, configs.VdsConfig),
 )
