@@ -199,6 +199,10 @@ class PythonCurriculum(base.Curriculum):
     }
 
   @property
+  def source(self) -> str:
+    return base.source_of(type(self._chooser).sample)
+
+  @property
   def can_probe(self) -> bool:
     return type(self._chooser).probe is not Chooser.probe
 
@@ -211,10 +215,10 @@ class PythonCurriculum(base.Curriculum):
     tasks = np.asarray(tasks, np.float32)
     if tasks.shape != (num_tasks, self._num_dims):
       raise base.CurriculumError(
-        f'sample: expected tasks of shape {[num_tasks, self._num_dims]}, given '
-        f'{list(tasks.shape)}'
+        f'{self.source}: expected tasks of shape '
+        f'{[num_tasks, self._num_dims]}, given {list(tasks.shape)}'
       )
-    _check_finite('sample', tasks)
+    _check_finite(self.source, tasks)
     return (base.fresh_batch(tf.constant(tasks), size),)
 
   def probe(
@@ -227,13 +231,13 @@ class PythonCurriculum(base.Curriculum):
       lambda: self._chooser.probe(most, base.generator(seed))
     )
     tasks = np.asarray(tasks, np.float32)
-    number = len(tasks)
+    number, source = len(tasks), base.source_of(type(self._chooser).probe)
     if number > most or tasks.shape != (number, self._num_dims):
       raise base.CurriculumError(
-        f'probe: expected tasks of shape {[most, self._num_dims]}, or fewer '
+        f'{source}: expected tasks of shape {[most, self._num_dims]}, or fewer '
         f'rows, given {list(tasks.shape)}'
       )
-    _check_finite('probe', tasks)
+    _check_finite(source, tasks)
     padded = np.pad(tasks, [(0, num_tasks - number), (0, 0)])
     return (base.fresh_batch(tf.constant(padded), tf.constant(number)),)
 

@@ -144,7 +144,10 @@ class PythonCurriculumTest(tf.test.TestCase, parameterized.TestCase):
     self.assertGreater(np.abs(moved - before).max(), 0.05)
 
   @parameterized.parameters(
-    (lambda self, num, rng: np.zeros([num, 1, 1]), 'sample: expected tasks of'),
+    (
+      lambda self, num, rng: np.zeros([num, 1, 1]),
+      r'\(python_curriculum_test.py, line \d+\): expected tasks of shape',
+    ),
     (
       lambda self, num, rng: np.full([num, self.tasks.num_dims], np.nan),
       'finite numbers, given',
