@@ -92,6 +92,11 @@ class Submission(NamedTuple):
     """Digest of the file; empty if there is none."""
     return hashlib.sha256(self.content).hexdigest() if self.file else ''
 
+  @property
+  def copy(self) -> str:
+    """What its copy is called; where the user stands no module is."""
+    return f'{self.file.removesuffix(".py")}_{self.sha256[:8]}.py'
+
 
 def load(given: str | None) -> Submission:
   """Imports a submission.
@@ -166,7 +171,7 @@ def _held(
     output.mkdir(parents=True, exist_ok=True)
     with locks.hold(output / _LOCK):
       if submission.file:
-        _write(output / submission.file, submission.content)
+        _write(output / submission.copy, submission.content)
       files.write_json(output / _STAMP, stamp)
       (output / _ROWS).mkdir(exist_ok=True)
       yield
@@ -221,7 +226,7 @@ def _train(
   commands = study_jobs.Commands()
   if submission.file:
     # The copy: nobody edits it meanwhile.
-    own = f'--import={(output / submission.file).resolve()}'
+    own = f'--import={(output / submission.copy).resolve()}'
     commands = study_jobs.Commands(*((*x, own) for x in commands))
   return study.run_missing(
     study.Plan(runs, output / _RUNS, study.count_jobs(), commands)

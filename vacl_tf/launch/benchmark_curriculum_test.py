@@ -17,6 +17,7 @@ from vacl_tf import catalog
 from vacl_tf.launch import benchmark_curriculum
 from vacl_tf.launch import benchmark_rows
 from vacl_tf.launch import command_line
+from vacl_tf.launch import extensions
 from vacl_tf.launch import study
 from vacl_tf.testing import commands
 from vacl_tf.testing import fake_trainer
@@ -119,13 +120,23 @@ class SubmitTest(_Case):
       self.assertIn('--curriculum=first_of_mine', start)
       self.assertIn('--config.training.checks_tasks=true', start)
       # The copy is what is trained with, and evaluated.
-      copy = self.output / 'first_of_mine.py'
+      copy = self.output / f'first_of_mine_{row.sha256[:8]}.py'
       self.assertEqual(copy.read_text(), path.read_text())
       for file in ('starts', 'evaluations'):
         self.assertIn(f'--import={copy} ', (run / file).read_text())
     table = (self.output / 'table.md').read_text()
     self.assertIn('| first_of_mine | 1 | 0.500 |', table)
     self.assertIn(f'Wrote {self.output}/table.md, of 2 rows', ended.out)
+
+  def test_the_copy_can_be_imported_beside_the_file(self):
+    path = self.write('fourth_of_mine')
+    self.run_command('--smoke', f'--submission={path}')
+    self.import_again(path)
+    sys.path.insert(0, str(self.root))  # As of who stands there.
+    [copy] = self.output.glob('*.py')
+    self.addCleanup(sys.modules.pop, copy.stem, None)
+    extensions.load([str(copy)], self.root, self.fail)
+    self.assertIn('fourth_of_mine', catalog.CURRICULA.names())
 
   def test_a_curriculum_of_the_library_and_nothing_twice(self):
     self.assertEqual(self.run_command('--smoke', '--submission=rcg').code, 0)
