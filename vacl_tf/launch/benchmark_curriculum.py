@@ -209,8 +209,8 @@ def _check_stamp(output: pathlib.Path, ours: dict[str, object]) -> None:
   ]
   if differing:
     raise command_line.UsageError(
-      f'{output} is of another submission ({"; ".join(differing)}); give '
-      'another --output'
+      f'{output} is of another submission ({"; ".join(differing)}); rename '
+      'it, or give another --output'
     )
 
 
