@@ -294,17 +294,24 @@ class ProgressionConfig:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TrainingConfig:
-  """How much is played.
+  """How much is played, and what a curriculum may do.
 
   Attributes:
     num_tasks: worlds played in parallel (B).
     num_rollouts: roll-outs, each with its update, on one draw of tasks (R).
     num_evaluation_tasks: tasks of an evaluation.
+    checks_tasks: whether a run ends if its curriculum returns tasks that are
+      infeasible or not finite; results are the same.
+    gives_target: whether the curriculum can draw tasks of the target
+      distribution. If not, it is given tasks that are uniform over the legal
+      region instead.
   """
 
   num_tasks: Annotated[int, Range(1, 1_000_000)] = 120
   num_rollouts: Annotated[int, Range(1, 1000)] = 1
   num_evaluation_tasks: Annotated[int, Range(1, 1_000_000)] = 500
+  checks_tasks: bool = False
+  gives_target: bool = True
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -58,6 +58,7 @@ _MAY_IMPORT = {
   'training': ('agents', 'curriculum', 'environments', 'learning', 'networks'),
   'launch': (
     'agents',
+    'benchmark_protocol',
     'builtin',
     'client',
     'curriculum',
@@ -81,6 +82,7 @@ _MAY_IMPORT = {
 _MODULE_MAY_IMPORT = {
   # The package, while a command starts.
   '': ('builtin', 'launch.outputs', 'launch.signals'),
+  'benchmark_protocol': ('studies',),
   'builtin': ('agents', 'curriculum', 'environments'),
   # For types alone.
   'catalog': ('agents.base', 'curriculum.base', 'environments.task_spec'),
@@ -95,6 +97,7 @@ _MODULE_MAY_IMPORT = {
 # By package: what its tests may import too, to try the real thing.
 _TESTS_MAY_IMPORT = {
   '': (
+    'benchmark_protocol',
     'client',
     'curriculum',
     'environments',
@@ -135,6 +138,7 @@ _MAY_COMPILE = (
 )
 # Studies are lists of runs of tasks.
 _MAY_NAME_TASKS = (
+  'benchmark_protocol',
   'environments.hide_and_seek',
   'environments.particle',
   'studies',

@@ -5,6 +5,7 @@
 TensorFlow is imported when a curriculum is made, not before.
 """
 
+import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -37,7 +38,6 @@ def make(
       cfg.curriculum is of the wrong class, or the curriculum asks for feedback
       that does not exist.
   """
-  from vacl_tf.curriculum import base as curriculum_base
   from vacl_tf.curriculum import entity_progression
 
   name = cfg.curriculum.name
@@ -47,12 +47,28 @@ def make(
       f'curriculum={name!r} takes a {spec.config.__name__}, not a '
       f'{type(cfg.curriculum).__name__}; see catalog.skeleton'
     )
-  if len(worlds) > 1:
-    settings = entity_progression.settings(cfg, worlds, seed)
+  settings = _settings(cfg, worlds, seed)
+  if len(settings) > 1:
     made = entity_progression.EntityProgression(settings, spec.make)
   else:
+    made = spec.make(settings[0])
+  _check_feedback(name, made)
+  return made
+
+
+def _settings(
+  cfg: config.Config, worlds: 'Sequence[base.World]', seed: 'types.Seed'
+) -> 'list[curriculum_base.Setting]':
+  """Returns what the curriculum of each entity count is made from."""
+  from vacl_tf.curriculum import base as curriculum_base
+  from vacl_tf.curriculum import entity_progression
+  from vacl_tf.environments import task_space
+
+  if len(worlds) > 1:
+    found = entity_progression.settings(cfg, worlds, seed)
+  else:
     num_tasks = cfg.training.num_tasks
-    made = spec.make(
+    found = [
       curriculum_base.Setting(
         cfg=cfg,
         space=worlds[0].task_space,
@@ -61,9 +77,13 @@ def make(
         most_tasks=num_tasks,
         seed=seed,
       )
-    )
-  _check_feedback(name, made)
-  return made
+    ]
+  if cfg.training.gives_target:
+    return found
+  return [
+    dataclasses.replace(x, space=task_space.WithoutTarget(x.space))
+    for x in found
+  ]
 
 
 def _check_feedback(name: str, made: 'curriculum_base.Curriculum') -> None:

@@ -8,6 +8,9 @@ A curriculum is a subclass of `Curriculum`, made from a `Setting`. One call of
 
 import abc
 import dataclasses
+import pathlib
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -74,6 +77,11 @@ class Curriculum(tf.Module, abc.ABC):
   def can_probe(self) -> bool:
     """Whether `probe` may return tasks; if not, it is never called."""
     return type(self).probe is not Curriculum.probe
+
+  @property
+  def source(self) -> str:
+    """Where tasks come from, file and line, for what is said of them."""
+    return source_of(type(self).sample)
 
   @abc.abstractmethod
   def sample(
@@ -186,6 +194,52 @@ def fresh_batch(
     size: [] int32, how many of them to play; None for all.
   """
   return types.TaskBatch(phi, tf.shape(phi)[0] if size is None else size)
+
+
+def check_tasks(
+  batch: types.TaskBatch, space: task_space.TaskSpace, source: str
+) -> None:
+  """Checks the tasks of a batch that are to be played.
+
+  Args:
+    batch: of `Curriculum.sample` or `probe`.
+    space: of the tasks.
+    source: where they come from.
+
+  Raises:
+    CurriculumError: they have another shape than [B, D], or one of them is not
+      finite or not feasible.
+  """
+  tasks = np.asarray(batch.phi)
+  if tasks.ndim != 2 or tasks.shape[1] != space.num_dims:
+    raise CurriculumError(
+      f'{source}: expected tasks of shape [B, {space.num_dims}], given '
+      f'{list(tasks.shape)}'
+    )
+  tasks = tasks[: int(batch.size)]
+  is_finite = np.isfinite(tasks).all(1)
+  is_legal = np.asarray(space.feasible(tf.constant(tasks, tf.float32)))
+  is_good = is_finite & is_legal.all(1)
+  if is_good.all():
+    return
+  row = int(np.argmin(is_good))
+  given = f'given {tasks[row].tolist()} in row {row}'
+  if not is_finite[row]:
+    raise CurriculumError(f'{source}: expected finite numbers, {given}')
+  entity = int(np.argmin(is_legal[row]))
+  raise CurriculumError(
+    f'{source}: expected feasible tasks, {given}, whose entity {entity} is '
+    'outside of the legal region; `clip` moves it there'
+  )
+
+
+def source_of(function: Callable[..., Any]) -> str:
+  """Returns the name of a function or method, its file and its line."""
+  code = getattr(function, '__code__', None)
+  if code is None:
+    return function.__name__
+  name = pathlib.Path(code.co_filename).name
+  return f'{code.co_name} ({name}, line {code.co_firstlineno})'
 
 
 def as_tensors(

@@ -88,6 +88,10 @@ class EntityProgression(base.Curriculum):
     self.waited = tf.Variable(0, trainable=False, name='waited')
 
   @property
+  def source(self) -> str:
+    return self.inner[0].source
+
+  @property
   def feedback(self) -> tuple[str, ...]:
     """What the curricula of the counts ask for."""
     names = [name for inner in self.inner for name in inner.feedback]

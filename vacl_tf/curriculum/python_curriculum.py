@@ -217,6 +217,10 @@ class PythonCurriculum(base.Curriculum):
     }
 
   @property
+  def source(self) -> str:
+    return base.source_of(type(self._chooser).sample)
+
+  @property
   def can_probe(self) -> bool:
     return type(self._chooser).probe is not Chooser.probe
 
@@ -229,10 +233,10 @@ class PythonCurriculum(base.Curriculum):
     tasks = np.asarray(tasks, np.float32)
     if tasks.shape != (num_tasks, self._num_dims):
       raise base.CurriculumError(
-        f'sample: expected tasks of shape {[num_tasks, self._num_dims]}, given '
-        f'{list(tasks.shape)}'
+        f'{self.source}: expected tasks of shape '
+        f'{[num_tasks, self._num_dims]}, given {list(tasks.shape)}'
       )
-    _check_finite('sample', tasks)
+    _check_finite(self.source, tasks)
     return (base.fresh_batch(tf.constant(tasks), size),)
 
   def probe(
@@ -246,12 +250,13 @@ class PythonCurriculum(base.Curriculum):
     )
     tasks = np.asarray(tasks, np.float32)
     number = len(tasks) if tasks.ndim else 0
+    source = base.source_of(type(self._chooser).probe)
     if number > most or tasks.shape != (number, self._num_dims):
       raise base.CurriculumError(
-        f'probe: expected tasks of shape {[most, self._num_dims]}, or fewer '
+        f'{source}: expected tasks of shape {[most, self._num_dims]}, or fewer '
         f'rows, given {list(tasks.shape)}'
       )
-    _check_finite('probe', tasks)
+    _check_finite(source, tasks)
     # Worlds beyond the size may be played along, so they are legal tasks, too.
     rows = np.resize(tasks, [num_tasks, self._num_dims])
     return (base.fresh_batch(tf.constant(rows), tf.constant(number)),)

@@ -169,7 +169,10 @@ class PythonCurriculumTest(_TestCase):
     self.assertAllEqual(begun[0], [0.1, 0.2, 0.3, 0.4])
 
   @parameterized.parameters(
-    (lambda self, num, rng: np.zeros([num, 1, 1]), 'sample: expected tasks of'),
+    (
+      lambda self, num, rng: np.zeros([num, 1, 1]),
+      r'\(python_curriculum_test.py, line \d+\): expected tasks of shape',
+    ),
     (
       lambda self, num, rng: np.full([num, self.tasks.num_dims], np.nan),
       'finite numbers, given',

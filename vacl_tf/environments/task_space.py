@@ -60,6 +60,34 @@ class TaskSpace(abc.ABC):
     return self.sample_uniform(num_tasks, seed)
 
 
+class WithoutTarget(TaskSpace):
+  """The same tasks, but the target distribution is kept to itself.
+
+  In its place are tasks that are uniform over the legal region.
+  """
+
+  def __init__(self, space: TaskSpace) -> None:
+    self._space = space
+    self.num_dims = space.num_dims
+    self.num_entities = space.num_entities
+    self.num_agents = space.num_agents
+    self.entity_of_dim = space.entity_of_dim
+    self.alike = space.alike
+    self.is_compiled = space.is_compiled
+
+  def feasible(self, phi: tf.Tensor) -> tf.Tensor:
+    return self._space.feasible(phi)
+
+  def clip(self, phi: tf.Tensor, seed: types.Seed) -> tf.Tensor:
+    return self._space.clip(phi, seed)
+
+  def sample_easy(self, num_tasks: int, seed: types.Seed) -> tf.Tensor:
+    return self._space.sample_easy(num_tasks, seed)
+
+  def sample_uniform(self, num_tasks: int, seed: types.Seed) -> tf.Tensor:
+    return self._space.sample_uniform(num_tasks, seed)
+
+
 class BoxTaskSpace(TaskSpace):
   """Points, each anywhere in a union of boxes of its own."""
 

@@ -181,5 +181,37 @@ class UnionTest(tf.test.TestCase, parameterized.TestCase):
     self.assertTrue(np.all(self.space.feasible(clipped)))
 
 
+class _Corner(_Boxes):
+  def sample_target(self, num_tasks, seed):
+    return tf.tile(tf.constant([_LOW.reshape(-1)], tf.float32), [num_tasks, 1])
+
+
+class WithoutTargetTest(tf.test.TestCase):
+  def test_all_but_the_target_is_the_same(self):
+    space = _Corner(_LOW[:, None], _HIGH[:, None], num_agents=2)
+    space.alike = ((0, 1),)
+    other, seed = task_space.WithoutTarget(space), randomness.root(3)
+    phi = _far_and_near(50)
+    self.assertAllEqual(other.feasible(phi), space.feasible(phi))
+    self.assertAllEqual(other.clip(phi, seed), space.clip(phi, seed))
+    for name in ('sample_easy', 'sample_uniform'):
+      found, want = (getattr(x, name)(9, seed) for x in (other, space))
+      self.assertAllEqual(found, want)
+    for name in ('num_dims', 'num_entities', 'num_agents', 'alike'):
+      self.assertEqual(getattr(other, name), getattr(space, name))
+    self.assertAllEqual(other.entity_of_dim, space.entity_of_dim)
+    self.assertEqual(other.is_compiled, space.is_compiled)
+
+  def test_targets_are_uniform_instead(self):
+    space = _Corner(_LOW[:, None], _HIGH[:, None], num_agents=2)
+    other, seed = task_space.WithoutTarget(space), randomness.root(3)
+    self.assertAllEqual(
+      other.sample_target(9, seed), space.sample_uniform(9, seed)
+    )
+    self.assertNotAllClose(
+      other.sample_target(9, seed), space.sample_target(9, seed)
+    )
+
+
 if __name__ == '__main__':
   tf.test.main()

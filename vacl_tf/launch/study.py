@@ -49,7 +49,7 @@ _TASKS = command_line.Flag(
 _METHODS = command_line.Flag(
   flags.DEFINE_list, 'methods', [], 'Only these methods, likewise.', _WHAT
 )
-_JOBS = command_line.Flag(
+JOBS = command_line.Flag(
   flags.DEFINE_integer,
   'jobs',
   None,
@@ -98,15 +98,13 @@ class Plan(NamedTuple):
   """What is to be done, and where.
 
   Attributes:
-    study: which one.
     runs: in their order.
-    folder: of the runs.
+    folder: that they lie in.
     jobs: at a time.
     commands: that do the work.
     poll_seconds: between looks at the jobs.
   """
 
-  study: studies.Study
   runs: Sequence[studies.Run]
   folder: pathlib.Path
   jobs: int
@@ -305,9 +303,14 @@ def run_missing(plan: Plan, shard: tuple[int, int] = (1, 1)) -> int:
     ) from error
 
 
-def _count_jobs() -> int:
+def count_jobs() -> int:
+  """Returns how many runs are made at a time.
+
+  Raises:
+    UsageError: there are not as many cores as were asked for.
+  """
   most = len(machine.cpus())
-  jobs = most if _JOBS.value is None else _JOBS.value
+  jobs = most if JOBS.value is None else JOBS.value
   if not 1 <= jobs <= most:
     raise command_line.UsageError(
       f'jobs={jobs} is out of range; allowed: 1 to {most}, the cores here'
@@ -324,7 +327,7 @@ def _usage(parse: Callable[..., Any], *arguments: Any) -> Any:
 
 
 define = command_line.defines(
-  *(_STUDY, _SEEDS, _TASKS, _METHODS, _JOBS, _SHARD, _REPORT, _RUNS_DIR),
+  *(_STUDY, _SEEDS, _TASKS, _METHODS, JOBS, _SHARD, _REPORT, _RUNS_DIR),
   _OUTPUT,
 )
 
@@ -342,7 +345,7 @@ def main() -> int:
       print(f'Wrote {path}')
     return 0
   mine = studies.take_shard(runs, *shard)
-  return run_missing(Plan(study, mine, folder, _count_jobs()), shard)
+  return run_missing(Plan(mine, folder, count_jobs()), shard)
 
 
 if __name__ == '__main__':

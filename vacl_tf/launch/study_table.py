@@ -160,7 +160,7 @@ def _task_lines(
     f'{task.chance:g}'
   )
   yield ''
-  yield from _header(
+  yield from table_header(
     'method',
     'runs',
     'success',
@@ -177,13 +177,13 @@ def _task_lines(
     if rows is None:
       continue
     planned = sum(x.run[:2] == (task, method) for x in states)
-    yield _row(
+    yield table_row(
       method,
       f'{len(rows)} of {planned}',
       _mean(rows, lambda x: x.success),
       _mean(rows, lambda x: x.coverage),
       _mean(rows, lambda x: x.area),
-      _show(statistics.bootstrap(statistics.interquartile_mean, _areas(rows))),
+      shown(statistics.bootstrap(statistics.interquartile_mean, _areas(rows))),
       _mean(rows, lambda x: x.reached),
       _mean(rows, lambda x: _restricted(x, task) / _MILLION),
       f'{np.median([x.wall_seconds for x in rows]) / 60:.1f}',
@@ -209,7 +209,7 @@ def _overall_lines(study: studies.Study, cells: _Cells) -> Iterator[str]:
     'runs of.',
     '',
   )
-  yield from _header(
+  yield from table_header(
     'method',
     'tasks',
     'mean area',
@@ -222,12 +222,12 @@ def _overall_lines(study: studies.Study, cells: _Cells) -> Iterator[str]:
       continue
     ours = _groups(cells, studies.BASELINE, tasks)
     theirs = _groups(cells, method, tasks)
-    yield _row(
+    yield table_row(
       method,
       str(len(tasks)),
-      _show(statistics.bootstrap(statistics.mean, theirs)),
-      _show(statistics.bootstrap(statistics.interquartile_mean, theirs)),
-      _show(statistics.bootstrap(statistics.interquartile_mean, ours)),
+      shown(statistics.bootstrap(statistics.mean, theirs)),
+      shown(statistics.bootstrap(statistics.interquartile_mean, theirs)),
+      shown(statistics.bootstrap(statistics.interquartile_mean, ours)),
       _improvement(method, cells, tasks),
     )
 
@@ -270,7 +270,7 @@ def _ledger_lines(
     'complete yet.'
   )
   yield ''
-  yield from _header(
+  yield from table_header(
     'task', 'runs planned', 'complete', 'core-hours planned', 'used'
   )
   tasks = {task.name: [] for task in study.tasks}
@@ -278,7 +278,7 @@ def _ledger_lines(
     tasks[state.run.task.name].append(state)
   for name, group in (*tasks.items(), (study.name, list(states))):
     if group:
-      yield _row(
+      yield table_row(
         name,
         str(len(group)),
         str(sum(x.is_complete for x in group)),
@@ -287,12 +287,14 @@ def _ledger_lines(
       )
 
 
-def _header(*names: str) -> Iterator[str]:
-  yield _row(*names)
-  yield _row(*('---' for _ in names))
+def table_header(*names: str) -> Iterator[str]:
+  """Yields the first two lines of a table in Markdown."""
+  yield table_row(*names)
+  yield table_row(*('---' for _ in names))
 
 
-def _row(*values: str) -> str:
+def table_row(*values: str) -> str:
+  """Returns a line of a table in Markdown."""
   return f'| {" | ".join(values)} |'
 
 
@@ -322,7 +324,7 @@ def _restricted(row: Scores, task: studies.Task) -> float:
 def _mean(rows: Sequence[Scores], read: Callable[[Scores], float]) -> str:
   """Returns the mean of what is read of each run, with its interval."""
   values = np.array([read(row) for row in rows], float)
-  return _show(statistics.bootstrap(statistics.mean, [values]))
+  return shown(statistics.bootstrap(statistics.mean, [values]))
 
 
 def _improvement(method: str, cells: _Cells, tasks: Sequence[str]) -> str:
@@ -331,12 +333,13 @@ def _improvement(method: str, cells: _Cells, tasks: Sequence[str]) -> str:
   if method == studies.BASELINE or not has_runs:
     return '-'
   groups = (_groups(cells, name, tasks) for name in (studies.BASELINE, method))
-  return _show(
+  return shown(
     statistics.bootstrap(statistics.probability_of_improvement, *groups)
   )
 
 
-def _show(found: statistics.Interval) -> str:
+def shown(found: statistics.Interval) -> str:
+  """Returns a number and its interval, if it has one."""
   if math.isnan(found.low):
     return f'{found.value:.3f}'
   return f'{found.value:.3f} [{found.low:.3f}, {found.high:.3f}]'

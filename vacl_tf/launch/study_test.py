@@ -50,7 +50,6 @@ command_line.run(lambda: study_test.run_here(root))
 
 def _plan(root, seeds=(100,), **options):
   return study.Plan(
-    _STUDY,
     studies.list_runs(_STUDY, seeds, **options),
     pathlib.Path(root) / 'runs' / 'small',
     1,

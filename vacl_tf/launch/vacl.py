@@ -3,7 +3,7 @@
 """All commands by one name: vacl train --env=simple_spread --num_agents=4.
 
 `vacl train` is `python -m vacl_tf.launch.main`; evaluate, plot, report, study,
-benchmark and configuration are those of vacl_tf.launch.
+benchmark, benchmark_curriculum and configuration are those of vacl_tf.launch.
 """
 
 import importlib
@@ -21,6 +21,7 @@ _COMMANDS = {
   'report': 'report',
   'study': 'study',
   'benchmark': 'benchmark',
+  'benchmark_curriculum': 'benchmark_curriculum',
   'configuration': 'configuration',
 }
 _PRINTERS = ('evaluate', 'benchmark', 'configuration')

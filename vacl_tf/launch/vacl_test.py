@@ -26,13 +26,16 @@ class VaclTest(parameterized.TestCase):
     )
 
   @parameterized.parameters(
-    'train', 'evaluate', 'plot', 'report', 'study', 'benchmark'
+    *('train', 'evaluate', 'plot', 'report', 'study', 'benchmark'),
+    'benchmark_curriculum',
   )
   def test_each_command_has_its_flags_alone(self, name):
     ended = commands.run(vacl.main, name, '--help')
     self.assertEqual(ended.code, 0)  # Imports may warn: this is a test.
     self.assertEqual('--run_dirs' in ended.out, name in ('plot', 'report'))
     self.assertEqual('--study' in ended.out, name == 'study')
+    is_last = name == 'benchmark_curriculum'
+    self.assertEqual('--submission' in ended.out, is_last)
     self.assertEqual('--config.ppo.clip' in ended.out, name == 'train')
 
   def test_a_command_gets_the_rest_of_the_line(self):

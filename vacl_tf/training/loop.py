@@ -12,6 +12,7 @@ import tensorflow as tf
 from vacl_tf import config
 from vacl_tf import randomness
 from vacl_tf import types
+from vacl_tf.curriculum import base as curriculum_base
 from vacl_tf.learning import ppo
 from vacl_tf.learning import update
 from vacl_tf.training import feedback
@@ -31,8 +32,9 @@ def iterate(
   """Makes one iteration of Algorithm 1; returns its metrics."""
   stream = randomness.Stream
   if run.curriculum.can_probe:
-    _probe(run, programs)
+    _probe(run, programs, cfg)
   batches = programs.sample(run.seed(stream.SAMPLE))
+  _check_tasks(run, programs, batches, cfg)
   in_play = [i for i, batch in enumerate(batches) if int(batch.size)]
   _check_sizes(batches, programs.world_multiple)
 
@@ -74,6 +76,20 @@ def iterate(
   return metrics
 
 
+def _check_tasks(
+  run: run_lib.Run,
+  programs: programs_lib.Programs,
+  batches: tuple[types.TaskBatch, ...],
+  cfg: config.Config,
+) -> None:
+  """Raises CurriculumError for tasks that no world can begin with."""
+  if cfg.training.checks_tasks:
+    for i, batch in enumerate(batches):
+      if int(batch.size):
+        space = programs.counts[i].env.task_space
+        curriculum_base.check_tasks(batch, space, run.curriculum.source)
+
+
 def _check_sizes(batches: tuple[types.TaskBatch, ...], multiple: int) -> None:
   """Raises ValueError for batches that can't be divided into minibatches."""
   sizes = [int(batch.size) for batch in batches]
@@ -112,10 +128,13 @@ def _told(
   return programs.replicas.gather(found)
 
 
-def _probe(run: run_lib.Run, programs: programs_lib.Programs) -> None:
+def _probe(
+  run: run_lib.Run, programs: programs_lib.Programs, cfg: config.Config
+) -> None:
   """Plays tasks that the curriculum wants to know of, without learning."""
   stream = randomness.Stream.PROBE
   batches = programs.probe(run.seed(stream))
+  _check_tasks(run, programs, batches, cfg)
   found = {}
   for i, batch in enumerate(batches):
     if int(batch.size):

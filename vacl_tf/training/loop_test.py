@@ -7,6 +7,7 @@ sign is flipped (coverage 0.09 in a trial of the same parts), if no children are
 born (spread 0.17) or if all values are 0 (spread 0).
 """
 
+import dataclasses
 import math
 import time
 from unittest import mock
@@ -14,6 +15,7 @@ from unittest import mock
 import tensorflow as tf
 
 from vacl_tf import config
+from vacl_tf.curriculum import base
 from vacl_tf.testing import fakes
 from vacl_tf.training import loop
 from vacl_tf.training import programs as programs_lib
@@ -60,6 +62,31 @@ class LoopTest(tf.test.TestCase):
     self.assertEqual(int(run.iteration), _NUM_ITERATIONS)
     self.assertEqual(int(run.env_steps), _NUM_ITERATIONS * 200 * fakes.HORIZON)
     self.assertEqual(set(programs.num_traces()), {1})
+
+
+class CheckTest(tf.test.TestCase):
+  def test_infeasible_tasks_end_a_run_if_asked(self):
+    env = fakes.LineWorld()
+    for checks_tasks in (False, True):
+      training = config.TrainingConfig(num_tasks=8, checks_tasks=checks_tasks)
+      cfg = dataclasses.replace(_CONFIG, training=training)
+      run = run_lib.Run(cfg, [env])
+      programs = programs_lib.Programs(run, [env], cfg, use_xla=False)
+      loop.iterate(run, programs, cfg)
+      sample = programs.sample
+
+      def far(seed, sample=sample):
+        [batch] = sample(seed)
+        return (batch._replace(phi=batch.phi + 9.0),)
+
+      programs.sample = far
+      if not checks_tasks:
+        loop.iterate(run, programs, cfg)
+        continue
+      message = r'sample \(task_expansion.py, line \d+\): expected feasible'
+      with self.assertRaisesRegex(base.CurriculumError, message):
+        loop.iterate(run, programs, cfg)
+      self.assertEqual(int(run.iteration), 1)
 
 
 class TrainTest(tf.test.TestCase):

@@ -64,18 +64,26 @@ class Room(NamedTuple):
   half_height: float | None = None
 
 
-_OPEN = (-3.0, 3.0, -3.0, 3.0)
+HALF_WIDTH = 3.0  # Of the open room.
 _LEFT, _RIGHT = (-4.9, -3.1, -0.9, 0.9), (3.1, 4.9, -0.9, 0.9)
-ROOMS = {
-  'simple_spread': Room(
-    agents=(_OPEN,),
-    target_agents=_OPEN,
-    landmarks=_OPEN,
+
+
+def open_room(half_width: float) -> Room:
+  """Returns a square without walls, of this half-width in metres."""
+  whole = (-half_width, half_width, -half_width, half_width)
+  return Room(
+    agents=(whole,),
+    target_agents=whole,
+    landmarks=whole,
     easy_centre=(0.0, 0.0),
     easy_half_width=1.0,
     walls=(),
-    half_width=3.0,
-  ),
+    half_width=half_width,
+  )
+
+
+ROOMS = {
+  'simple_spread': open_room(HALF_WIDTH),
   'hard_spread': Room(
     agents=(
       _LEFT,
@@ -185,13 +193,21 @@ class Spread(base.Environment):
 
   is_terminal = False
 
-  def __init__(self, name: str, num_agents: int, horizon: int) -> None:
+  def __init__(
+    self,
+    name: str,
+    num_agents: int,
+    horizon: int,
+    half_width: float = HALF_WIDTH,
+  ) -> None:
     self.name = name
     self.horizon = horizon
     self.num_agents = num_agents
     self.landmark_radius = landmark_radius(num_agents)
     self.cover_distance = AGENT_RADIUS + self.landmark_radius
     self._room = ROOMS[name]
+    if not self._room.walls:
+      self._room = open_room(half_width)
     self.roles = (
       types.Role(
         name='agent',

@@ -4,7 +4,7 @@
 
 import dataclasses
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from vacl_tf import config
 from vacl_tf.environments import map_layout
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 _MANY_AGENTS = 8  # Above it, the settings of massive populations.
 _MANY_HORIZONS = (70, 150, 300)  # Judged at the second one.
-_WIDE = (-3.0, 3.0, -3.0, 3.0)
 _LEFT, _RIGHT = (-4.9, -3.1, -0.9, 0.9), (3.1, 4.9, -0.9, 0.9)
 # As in `spread.ROOMS`, which needs TensorFlow.
 _WALLS = (
@@ -27,10 +26,29 @@ _WALLS = (
 )
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SimpleSpreadConfig(config.EnvironmentConfig):
+  """The world of Simple-Spread.
+
+  Attributes:
+    half_width: of the room, in metres; a larger one is harder.
+  """
+
+  half_width: Annotated[float, config.Range(3.0, 10.0)] = 3.0
+
+
 def _make(world: config.EnvironmentConfig) -> 'base.World':
   from vacl_tf.environments.particle import spread
 
   return spread.Spread(world.name, world.num_agents, world.horizon)
+
+
+def _make_simple(world: SimpleSpreadConfig) -> 'base.World':
+  from vacl_tf.environments.particle import spread
+
+  return spread.Spread(
+    world.name, world.num_agents, world.horizon, world.half_width
+  )
 
 
 def _with_horizon(world: config.EnvironmentConfig) -> config.EnvironmentConfig:
@@ -53,16 +71,22 @@ def _layout(
   return map_layout.MapLayout(kinds, *kinds, movers, goals, walls=walls)
 
 
+def _simple_layout(
+  world: SimpleSpreadConfig, counts: tuple[tuple[int, ...], ...]
+) -> map_layout.MapLayout:
+  del counts
+  whole = 2 * (-world.half_width, world.half_width)
+  return _layout(whole, whole)
+
+
 SIMPLE = task_spec.TaskSpec(
-  world=config.EnvironmentConfig(
-    name='simple_spread', num_agents=4, horizon=70
-  ),
-  make=_make,
+  world=SimpleSpreadConfig(name='simple_spread', num_agents=4, horizon=70),
+  make=_make_simple,
   least=(2,),
   most=(100,),
   adapt=_with_horizon,
   judged_horizons=_judged_horizons,
-  layout=lambda world, counts: _layout(_WIDE, _WIDE),
+  layout=_simple_layout,
   presets={
     'default': task_spec.Preset(
       num_env_steps=(3_000_000, 4_000_000),

@@ -42,6 +42,31 @@ def _state(position, landmark):
   return spread.SpreadState(position, tf.zeros_like(position), landmark)
 
 
+class HalfWidthTest(tf.test.TestCase):
+  def test_a_wider_room_is_the_same_world_with_other_tasks(self):
+    usual, seed = _env(4), randomness.root(0)
+    wide = spread.Spread('simple_spread', 4, _HORIZON, half_width=5.0)
+    target = wide.task_space.sample_target(2000, seed).numpy()
+    self.assertTrue(np.all(wide.task_space.feasible(target)))
+    self.assertAllClose(
+      target, usual.task_space.sample_target(2000, seed) * 5 / 3, 1e-5, 1e-5
+    )
+    # Easy tasks and the rules are the same.
+    self.assertAllEqual(
+      wide.task_space.sample_easy(50, seed),
+      usual.task_space.sample_easy(50, seed),
+    )
+    state = _crowd(4)
+    action = (tf.zeros([_NUM_WORLDS, 4], tf.int32),)
+    for one, other in zip(
+      wide.step(state, action), usual.step(state, action), strict=True
+    ):
+      self.assertAllEqual(one, other)
+    [bounds], [usual_bounds] = (x.observation_bounds() for x in (wide, usual))
+    self.assertAllGreater(bounds['own'][1] - usual_bounds['own'][1] + 1e-3, 0)
+    self.assertEqual(wide.draw(state)[0].half_width, 5.3)
+
+
 class OracleTest(tf.test.TestCase, parameterized.TestCase):
   @parameterized.parameters(*_COUNTS)
   def test_step(self, num_agents):

@@ -1,0 +1,88 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What a run may ask of its curriculum: legal tasks, none of the target."""
+
+import types
+from unittest import mock
+
+import numpy as np
+import tensorflow as tf
+from absl.testing import parameterized
+
+from vacl_tf import catalog
+from vacl_tf import config
+from vacl_tf import curriculum
+from vacl_tf import randomness
+from vacl_tf.curriculum import base
+from vacl_tf.testing import fakes
+
+_SEED = randomness.root(1)
+
+
+class _Space(fakes.LineTaskSpace):
+  def sample_target(self, num_tasks, seed):
+    return tf.zeros([num_tasks, self.num_dims])
+
+
+def _make(name, num_counts=1, **training):
+  cfg = config.Config(
+    curriculum=catalog.CURRICULA.get(name).config(name=name),
+    training=config.TrainingConfig(num_tasks=20, **training),
+  )
+  worlds = [types.SimpleNamespace(task_space=_Space())] * num_counts
+  return curriculum.make(cfg, worlds, _SEED)
+
+
+class CheckTasksTest(parameterized.TestCase, tf.test.TestCase):
+  def _check(self, phi, size=None):
+    batch = base.fresh_batch(tf.constant(phi, tf.float32), size)
+    base.check_tasks(batch, fakes.LineTaskSpace(), 'sample (a.py, line 3)')
+
+  def test_good_ones(self):
+    self._check(np.zeros([5, 4]))
+    self._check(np.zeros([0, 4]))
+
+  @parameterized.parameters(
+    ((3, 2), np.nan, 'expected finite numbers, given .* in row 3$'),
+    ((3, 2), np.inf, 'expected finite numbers, given .* in row 3$'),
+    ((1, 2), 1.6, r'feasible tasks, given \[0.0, 0.0, 1.6.* row 1, .*entity 2'),
+  )
+  def test_the_first_bad_row_is_told(self, where, number, message):
+    phi = np.zeros([5, 4])
+    phi[where] = number
+    phi[4, 0] = 9.0
+    with self.assertRaisesRegex(base.CurriculumError, message) as caught:
+      self._check(phi)
+    self.assertStartsWith(str(caught.exception), 'sample (a.py, line 3): ')
+    self.assertNotIn('\n', str(caught.exception))
+    # What is not played is not looked at.
+    self._check(phi, tf.constant(where[0]))
+
+  @parameterized.parameters(([5, 3],), ([5],), ([5, 4, 1],))
+  def test_shapes(self, shape):
+    message = r'expected tasks of shape \[B, 4\], given'
+    with self.assertRaisesRegex(base.CurriculumError, message):
+      self._check(np.zeros(shape))
+
+
+class TargetTest(parameterized.TestCase, tf.test.TestCase):
+  @parameterized.parameters(1, 2)
+  def test_it_is_kept_from_a_curriculum_if_asked(self, num_counts):
+    for gives_target in (True, False):
+      made = _make('uniform', num_counts, gives_target=gives_target)
+      batch, *_ = made.sample(20, _SEED)
+      self.assertEqual(bool(np.any(batch.phi)), not gives_target)
+
+
+class SourceTest(tf.test.TestCase):
+  def test_it_is_where_tasks_come_from(self):
+    line = base.Uniform.sample.__code__.co_firstlineno
+    for num_counts in (1, 2):
+      made = _make('uniform', num_counts)
+      self.assertEqual(made.source, f'sample (base.py, line {line})')
+    with mock.patch.object(base.Uniform, 'sample', np.sum):
+      self.assertEqual(_make('uniform').source, 'sum')
+
+
+if __name__ == '__main__':
+  tf.test.main()

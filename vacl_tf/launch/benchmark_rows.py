@@ -1,0 +1,236 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of the benchmark: what one training run of a submission came to."""
+
+import dataclasses
+import hashlib
+import pathlib
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from vacl_tf import benchmark_protocol as protocol
+from vacl_tf import reading
+from vacl_tf.launch import command_line
+from vacl_tf.launch import study_records
+from vacl_tf.launch import study_table
+from vacl_tf.training import files
+
+ENDING = '.json'
+_COMPARED = ('coverage', 'success', 'area')
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Row:
+  """A run of a submission.
+
+  Attributes:
+    benchmark: version of the protocol.
+    is_smoke: whether it is of a short submission.
+    submission: name of the curriculum.
+    sha256: of the submitted file; empty for a curriculum of the library.
+    task: name.
+    seed: of the run.
+    num_env_steps: the budget.
+    env_steps: played.
+    coverage: of the final evaluation, with its interval over tasks.
+    coverage_low: its lower end.
+    coverage_high: its upper end.
+    success: share of tasks solved as a whole, likewise.
+    success_low: its lower end.
+    success_high: its upper end.
+    area: mean over the budget of the coverage in training.
+    steps_to_level: environment steps until coverage stays above 0.9, None if it
+      does not.
+    ended: see `study_records`.
+    wall_seconds: of training.
+    digest: of the numbers of the curve and of the final evaluation.
+    constants: of the curriculum.
+    processor: model of the CPU.
+    versions: of this library and those below it.
+    git_revision: of the source.
+  """
+
+  benchmark: int
+  is_smoke: bool
+  submission: str
+  sha256: str
+  task: str
+  seed: int
+  num_env_steps: int
+  env_steps: int
+  coverage: float
+  coverage_low: float
+  coverage_high: float
+  success: float
+  success_low: float
+  success_high: float
+  area: float
+  steps_to_level: float | None
+  ended: str
+  wall_seconds: float
+  digest: str
+  constants: dict[str, Any]
+  processor: str
+  versions: dict[str, str]
+  git_revision: str
+
+  @property
+  def file_name(self) -> str:
+    """What its file is called."""
+    smoke = 'smoke-' * self.is_smoke
+    return f'{smoke}{self.task}-seed{self.seed}{ENDING}'
+
+
+def make(state: study_records.State, *, is_smoke: bool, sha256: str) -> Row:
+  """Returns the row of a complete run.
+
+  Args:
+    state: of the run.
+    is_smoke: see `Row`.
+    sha256: see `Row`.
+
+  Raises:
+    UsageError: its config.json can't be read.
+  """
+  try:
+    content = reading.read_json(state.path / 'config.json')
+  except (FileNotFoundError, reading.UnreadableError) as error:
+    raise command_line.UsageError(
+      f'{reading.one_line(error)}; remove {state.path}, and the same command '
+      'makes it anew'
+    ) from error
+  scores = study_table.score(state)
+  prefix = 'curriculum.'
+  return Row(
+    benchmark=protocol.VERSION,
+    is_smoke=is_smoke,
+    submission=state.run.method,
+    sha256=sha256,
+    num_env_steps=state.run.task.num_env_steps,
+    digest=_digest(state),
+    constants={
+      name.removeprefix(prefix): value
+      for name, value in content.get('config', {}).items()
+      if name.startswith(prefix)
+    },
+    processor=content.get('hardware', {}).get('processor', 'unknown'),
+    versions=content.get('versions', {}),
+    git_revision=scores.revision,
+    **{
+      name: getattr(scores, name)
+      for name in scores._fields
+      if name not in ('method', 'reached', 'revision')
+    },
+  )
+
+
+def _digest(state: study_records.State) -> str:
+  """Returns the SHA-256 of the curve and of the final evaluation."""
+  final = state.evaluation or {}
+  numbers = np.concatenate(
+    [
+      *(state.steps, state.coverage, state.success),
+      [final.get(x, {}).get('mean', 0.0) for x in ('coverage', 'success')],
+    ]
+  )
+  text = ','.join(f'{x:.9g}' for x in numbers)
+  return hashlib.sha256(text.encode()).hexdigest()
+
+
+def write(row: Row, folder: pathlib.Path) -> pathlib.Path:
+  """Writes a row whole or not at all; returns its file.
+
+  Raises:
+    WriteError: it can't be written.
+  """
+  path = folder / row.file_name
+  files.write_json(path, dataclasses.asdict(row))
+  return path
+
+
+def read(path: pathlib.Path) -> Row:
+  """Reads a row.
+
+  Raises:
+    UsageError: it can't be read, is none, or is of another version.
+  """
+  try:
+    content = reading.read_json(path)
+  except (FileNotFoundError, reading.UnreadableError) as error:
+    raise command_line.UsageError(
+      f'{path}: {reading.reason(error)}; remove it, and the command that made '
+      'it writes it again'
+    ) from error
+  version = content.get('benchmark')
+  if version != protocol.VERSION:
+    raise command_line.UsageError(
+      f'{path} is of version {reading.one_line(version)} of the benchmark; '
+      f'this is version {protocol.VERSION}, which is not compared with it'
+    )
+  try:
+    row = Row(**content)
+  except TypeError:
+    row = None
+  if row is None or not _is_whole(row):
+    raise command_line.UsageError(
+      f'{path} is no row of the benchmark; give one that '
+      'benchmark_curriculum has written'
+    )
+  return row
+
+
+def _is_whole(row: Row) -> bool:
+  """Returns whether fields have their types, and the task is one of ours."""
+  planned = {task.name: task for task in protocol.tasks(row.is_smoke is True)}
+  task = planned.get(row.task) if isinstance(row.task, str) else None
+  return (
+    all(
+      _is_alike(getattr(row, field.name), field.type)
+      for field in dataclasses.fields(row)
+    )
+    and task is not None
+    and row.seed in protocol.seeds(row.is_smoke)
+    and row.num_env_steps == task.num_env_steps
+  )
+
+
+def _is_alike(value: Any, kind: Any) -> bool:
+  kind = getattr(kind, '__origin__', kind)  # dict of dict[str, str].
+  if isinstance(value, bool):
+    return kind is bool
+  if kind is float or kind == float | None:
+    return isinstance(value, int | float) or (
+      value is None and kind is not float
+    )
+  return isinstance(value, kind)
+
+
+def read_all(folders: Iterable[pathlib.Path]) -> list[Row]:
+  """Returns the rows of folders, by file name; raises as `read` does."""
+  paths = [x for folder in folders for x in sorted(folder.glob('*' + ENDING))]
+  return [read(path) for path in paths]
+
+
+def compare(old: Row, new: Row) -> tuple[bool, str]:
+  """Compares a row with what came when its seed was trained again.
+
+  Returns:
+    Whether they agree, and a line that says how.
+  """
+  is_alike = (old.processor, old.versions) == (new.processor, new.versions)
+  if old.digest == new.digest:
+    return True, 'the same to the last digit'
+  told = ', '.join(
+    f'{name} {getattr(old, name):.4f} and now {getattr(new, name):.4f}'
+    for name in _COMPARED
+  )
+  if is_alike:
+    return False, f'on the same kind of CPU the curve is another one: {told}'
+  distance = max(abs(getattr(old, x) - getattr(new, x)) for x in _COMPARED)
+  is_near = distance <= protocol.TOLERANCE
+  return is_near, (
+    f'{"within" if is_near else "not within"} {protocol.TOLERANCE} on another '
+    f'kind of CPU or with other versions: {told}'
+  )

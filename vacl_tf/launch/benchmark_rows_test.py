@@ -1,0 +1,101 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of the benchmark: what is read is what was written, or one line."""
+
+import dataclasses
+import json
+import pathlib
+
+from absl.testing import absltest
+from absl.testing import parameterized
+
+from vacl_tf import benchmark_protocol as protocol
+from vacl_tf.launch import benchmark_rows
+from vacl_tf.launch import command_line
+
+_TASK = protocol.TASKS[0]
+_ROW = benchmark_rows.Row(
+  benchmark=protocol.VERSION,
+  is_smoke=False,
+  submission='mine',
+  sha256='ab' * 32,
+  task=_TASK.name,
+  seed=protocol.SEEDS[1],
+  num_env_steps=_TASK.num_env_steps,
+  env_steps=_TASK.num_env_steps + 5,
+  coverage=0.9,
+  coverage_low=0.89,
+  coverage_high=0.91,
+  success=0.8,
+  success_low=0.79,
+  success_high=0.81,
+  area=0.5,
+  steps_to_level=None,
+  ended='budget',
+  wall_seconds=12.5,
+  digest='cd' * 32,
+  constants={'name': 'mine'},
+  processor='some CPU',
+  versions={'vacl_tf': '1'},
+  git_revision='abc',
+)
+
+
+class RowsTest(parameterized.TestCase):
+  def setUp(self):
+    super().setUp()
+    self.folder = pathlib.Path(self.create_tempdir().full_path)
+
+  def test_what_is_written_is_read(self):
+    other = dataclasses.replace(_ROW, seed=protocol.SEEDS[0], steps_to_level=1)
+    paths = [benchmark_rows.write(row, self.folder) for row in (_ROW, other)]
+    self.assertLen(set(paths), 2)
+    self.assertCountEqual(benchmark_rows.read_all([self.folder]), [_ROW, other])
+
+  @parameterized.parameters(
+    ({'benchmark': 2}, 'is of version 2 of the benchmark; this is version 1'),
+    ({'benchmark': None}, 'is of version None'),
+    ({'task': 'chess'}, 'is no row'),
+    ({'task': 3}, 'is no row'),
+    ({'seed': 5}, 'is no row'),
+    ({'num_env_steps': 5}, 'is no row'),
+    ({'is_smoke': True}, 'is no row'),
+    ({'is_smoke': 'no'}, 'is no row'),
+    ({'coverage': '1'}, 'is no row'),
+    ({'coverage': None}, 'is no row'),
+    ({'steps_to_level': 'never'}, 'is no row'),
+    ({'versions': []}, 'is no row'),
+    ({'more': 1}, 'is no row'),
+  )
+  def test_what_is_no_row_is_refused(self, changes, message):
+    path = self.folder / 'row.json'
+    path.write_text(json.dumps(dataclasses.asdict(_ROW) | changes))
+    with self.assertRaisesRegex(command_line.UsageError, message) as caught:
+      benchmark_rows.read(path)
+    self.assertNotIn('\n', str(caught.exception))
+
+  def test_half_a_row_is_refused(self):
+    path = benchmark_rows.write(_ROW, self.folder)
+    path.write_text(path.read_text()[:200])
+    with self.assertRaisesRegex(command_line.UsageError, 'writes it again'):
+      benchmark_rows.read_all([self.folder])
+    with self.assertRaisesRegex(command_line.UsageError, 'No such file'):
+      benchmark_rows.read(self.folder / 'none.json')
+
+  @parameterized.parameters(
+    ({}, True, 'the same to the last digit'),
+    ({'digest': '0'}, False, 'on the same kind of CPU the curve is another'),
+    ({'digest': '0', 'processor': 'x', 'coverage': 0.915}, True, 'within 0.02'),
+    ({'digest': '0', 'versions': {}, 'area': 0.485}, True, 'within 0.02'),
+    ({'digest': '0', 'processor': 'x', 'success': 0.75}, False, 'not within'),
+    ({'processor': 'x'}, True, 'the same'),
+  )
+  def test_compare(self, changes, is_same, message):
+    new = dataclasses.replace(_ROW, **changes)
+    found, how = benchmark_rows.compare(_ROW, new)
+    self.assertEqual(found, is_same)
+    self.assertIn(message, how)
+
+
+if __name__ == '__main__':
+  absltest.main()

@@ -1,0 +1,146 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The table of the benchmark, made of its rows alone."""
+
+import pathlib
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from vacl_tf import benchmark_protocol as protocol
+from vacl_tf import statistics
+from vacl_tf import studies
+from vacl_tf.launch import benchmark_rows
+from vacl_tf.launch import study_table
+
+_BEGIN, _END = '<!-- begin of the table -->\n', '<!-- end of the table -->\n'
+_MILLION = 1e6
+
+_Rows = Sequence[benchmark_rows.Row]
+# Name of a curriculum, and digest of its file.
+_Submissions = dict[tuple[str, str], list[benchmark_rows.Row]]
+
+
+def render(rows: _Rows) -> str:
+  """Returns the tables of full and of smoke submissions, in Markdown."""
+  # The same rows have the same intervals, in whatever order they come.
+  rows = sorted(rows, key=lambda x: (x.submission, x.sha256, x.seed))
+  lines = []
+  for is_smoke in (False, True):
+    lines += ['', *_part([x for x in rows if x.is_smoke is is_smoke], is_smoke)]
+  return '\n'.join(lines[1:]) + '\n'
+
+
+def rewritten(page: str, folder: pathlib.Path) -> str:
+  """Returns a page with the table of the rows in FOLDER/SUBMISSION/*.json.
+
+  Args:
+    page: has the two lines that the table stands between.
+    folder: of all submissions.
+  """
+  before, _, rest = page.partition(_BEGIN)
+  _, _, after = rest.partition(_END)
+  rows = benchmark_rows.read_all(sorted(folder.glob('*/')))
+  return f'{before}{_BEGIN}\n{render(rows)}\n{_END}{after}'
+
+
+def _part(rows: _Rows, is_smoke: bool) -> Iterator[str]:
+  """Yields what there is to say of full submissions, or of smoke ones."""
+  submissions: _Submissions = {}
+  for row in rows:
+    submissions.setdefault((row.submission, row.sha256), []).append(row)
+  if is_smoke:
+    yield '### Smoke submissions'
+  else:
+    yield '### Full submissions'
+  yield ''
+  if not submissions:
+    yield 'None yet.'
+    return
+  if is_smoke:
+    yield (
+      'One seed of two tasks with small budgets: they show that everything '
+      'works, and are compared with nothing.'
+    )
+  else:
+    yield from _overall_lines(submissions)
+  for task in protocol.tasks(is_smoke):
+    yield from _task_lines(task, submissions)
+  for who, found in submissions.items():
+    yield from _missing_lines(who, found, is_smoke)
+
+
+def _overall_lines(submissions: _Submissions) -> Iterator[str]:
+  """Yields a row a submission; of incomplete ones no number over tasks."""
+  yield from study_table.table_header(
+    *('submission', 'file', 'runs', 'IQM of success', 'IQM of area')
+  )
+  planned = len(protocol.TASKS) * len(protocol.SEEDS)
+  for (name, sha256), rows in submissions.items():
+    scores = ['-', '-']
+    if len(rows) == planned:
+      scores = [
+        _iqm(rows, lambda x: x.success),
+        _iqm(rows, lambda x: x.area),
+      ]
+    file = sha256[:8] or 'built in'
+    runs = f'{len(rows)} of {planned}'
+    yield study_table.table_row(name, file, runs, *scores)
+
+
+def _iqm(rows: _Rows, read: Callable[[benchmark_rows.Row], float]) -> str:
+  """Returns the IQM over tasks and seeds, runs drawn anew within tasks."""
+  groups = [
+    np.array([read(row) for row in rows if row.task == task.name])
+    for task in protocol.TASKS
+  ]
+  return study_table.shown(
+    statistics.bootstrap(statistics.interquartile_mean, groups)
+  )
+
+
+def _task_lines(task: studies.Task, submissions: _Submissions) -> Iterator[str]:
+  """Yields the table of a task, a row a submission that has runs of it."""
+  yield from ('', f'**{task.name}**, {task.num_env_steps / _MILLION:g} M steps')
+  yield ''
+  level = studies.LEVEL
+  yield from study_table.table_header(
+    *('submission', 'runs', 'success', 'coverage', 'area'),
+    *(f'reached {level}', f'M steps to {level}', 'minutes'),
+  )
+  for (name, _), found in submissions.items():
+    rows = [row for row in found if row.task == task.name]
+    if not rows:
+      yield study_table.table_row(name, '0', *6 * ['-'])
+      continue
+    reached = [x.steps_to_level for x in rows if x.steps_to_level is not None]
+    yield study_table.table_row(
+      name,
+      str(len(rows)),
+      _mean([x.success for x in rows]),
+      _mean([x.coverage for x in rows]),
+      _mean([x.area for x in rows]),
+      f'{len(reached)} of {len(rows)}',
+      f'{np.mean(reached) / _MILLION:.2f}' if reached else '-',
+      f'{np.median([x.wall_seconds for x in rows]) / 60.0:.1f}',
+    )
+
+
+def _mean(values: Sequence[float]) -> str:
+  return study_table.shown(
+    statistics.bootstrap(statistics.mean, [np.array(values)])
+  )
+
+
+def _missing_lines(
+  who: tuple[str, str], rows: _Rows, is_smoke: bool
+) -> Iterator[str]:
+  """Yields which runs a submission lacks."""
+  there = {(row.task, row.seed) for row in rows}
+  missing = []
+  for task in protocol.tasks(is_smoke):
+    seeds = [x for x in protocol.seeds(is_smoke) if (task.name, x) not in there]
+    if seeds:
+      missing.append(f'{task.name} {", ".join(map(str, seeds))}')
+  if missing:
+    yield from ('', f'Missing of {who[0]}: {"; ".join(missing)}.')
