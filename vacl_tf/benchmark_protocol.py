@@ -55,6 +55,7 @@ _COMMON: Mapping[str, Any] = {
   'progression.mixing_step': 0.1,
   'progression.mixing_interval': 30,
   'progression.mixing': 'agents',
+  'progression.reset_optimizer': False,
   'training.num_tasks': 120,
   'training.num_rollouts': 1,
   'training.num_evaluation_tasks': 500,

@@ -149,7 +149,9 @@ _LEFT_OUT = (
   'gradient_norm_20',
   'with_decay',
 )
-_OF_PAPER = (BASELINE, 'uniform', 'rcg_code', 'rcg_original')
+_OF_PAPER = (BASELINE, 'uniform', 'rcg_code', 'rcg_original', 'goal_gan')
+_MODERN = (BASELINE, 'accel', 'sfl', 'currot', 'alp_gmm', 'vds', 'hindsight')
+_PURE = ('plr', 'sfl_pure', 'hindsight_pure', 'goal_gan_code')
 _EXPANSION = (
   BASELINE,
   'no_stein',
@@ -159,12 +161,22 @@ _EXPANSION = (
   'capacity_200',
   'capacity_4000',
   'fifo',
+  'seeds_active',
+  'seeds_any',
+  'seeds_tested',
+  'proportional',
+  'value_weighted',
+  'no_rejection',
 )
 _POPULATION = (
   BASELINE,
   'vacl_direct',
   'vacl_hard_switch',
   'vacl_hard_switch_norm_20',
+  'vacl_reset_optimizer',
+  'vacl_one_by_one',
+  'rcg_growing',
+  'accel_growing',
 )
 
 _LIST = (
@@ -194,6 +206,19 @@ _LIST = (
         (_HARD_SPREAD, _OF_PAPER),
       ),
       ((_PUSH_BALL_4, (*_OF_PAPER, 'pc_unif')),),
+    ),
+  ),
+  Study(
+    name='modern',
+    about='VACL and automatic curricula of other fields, with one learner, at '
+    'a constant rate.',
+    stages=(
+      ((_SIMPLE_SPREAD, _MODERN), (_PUSH_BALL, _MODERN)),
+      (
+        (_SPEAKER_LISTENER, _MODERN),
+        (_HARD_SPREAD, (BASELINE, 'accel', 'sfl', 'currot')),
+      ),
+      ((_SIMPLE_SPREAD, _PURE), (_PUSH_BALL, _PURE)),
     ),
   ),
   Study(

@@ -17,6 +17,7 @@ def _fields(**values: float | str) -> tuple[str, ...]:
   return tuple(f'--config.curriculum.{k}={v}' for k, v in values.items())
 
 
+_PURE = _fields(knows_easy='false')
 _DIRECT = ('--config.progression.transition=direct',)
 
 _METHODS = {
@@ -56,6 +57,18 @@ _METHODS = {
       falls_back='true',
     ),
   ),
+  'goal_gan': ('--curriculum=goal_gan',),
+  'goal_gan_code': ('--curriculum=goal_gan_code',),
+  # Curricula of other fields. They are given easy tasks, unless _PURE.
+  'accel': ('--curriculum=accel',),
+  'plr': ('--curriculum=plr',),
+  'sfl': ('--curriculum=sfl',),
+  'currot': ('--curriculum=currot',),
+  'alp_gmm': ('--curriculum=alp_gmm',),
+  'vds': ('--curriculum=vds',),
+  'hindsight': ('--curriculum=hindsight',),
+  'hindsight_pure': ('--curriculum=hindsight', *_PURE),
+  'sfl_pure': ('--curriculum=sfl', *_PURE),
   # Ablations of task expansion.
   'no_stein': _fields(step_size=0.0),
   'attractive': _fields(is_attractive='true'),
@@ -64,12 +77,26 @@ _METHODS = {
   'capacity_200': _fields(capacity=200, num_easy_tasks=200),
   'capacity_4000': _fields(capacity=4000),
   'fifo': _fields(active_eviction='fifo'),
+  'seeds_active': _fields(seed_source='active'),
+  'seeds_any': _fields(seed_source='any'),
+  'seeds_tested': _fields(seed_source='active', admission='tested'),
+  'proportional': _fields(batch_shares='proportional'),
+  'value_weighted': _fields(weighting='value', kernel='joint'),
+  'no_rejection': _fields(rejection='false'),
   # Ablations of entity progression.
   'vacl_hard_switch': _DIRECT,
   'vacl_hard_switch_norm_20': (
     *_DIRECT,
     '--config.ppo.max_gradient_norm=20.0',
   ),
+  'vacl_reset_optimizer': (
+    *_DIRECT,
+    '--config.progression.reset_optimizer=true',
+  ),
+  'vacl_one_by_one': ('--entity_counts=4,5,6,7,8',),
+  # Others with entity progression.
+  'rcg_growing': ('--curriculum=rcg', '--entity_counts=4,8'),
+  'accel_growing': ('--curriculum=accel', '--entity_counts=4,8'),
 }
 _KEEPS_DECAY = ('with_decay',)
 # By method and task; of a flag given twice the last one counts.

@@ -248,12 +248,12 @@ class ProbeTest(_TestCase):
 
   @parameterized.parameters(
     (lambda self, num, rng: self.tasks.target(num + 1, rng), 'or fewer rows'),
-    (lambda self, num, rng: np.zeros([num, 1, 1]), 'probe: expected tasks of'),
-    (lambda self, num, rng: np.zeros([num]), 'probe: expected tasks of'),
-    (lambda self, num, rng: np.float32(1.0), 'probe: expected tasks of'),
+    (lambda self, num, rng: np.zeros([num, 1, 1]), 'expected tasks of'),
+    (lambda self, num, rng: np.zeros([num]), 'expected tasks of'),
+    (lambda self, num, rng: np.float32(1.0), 'expected tasks of'),
     (
       lambda self, num, rng: np.full([1, self.tasks.num_dims], np.inf),
-      'probe: expected finite numbers, given',
+      'expected finite numbers, given',
     ),
     (
       lambda self, num, rng: self.state.pop('seen') or self.state['phi'][:1],

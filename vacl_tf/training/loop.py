@@ -67,11 +67,10 @@ def iterate(
     run.coverage[:, -1],
     run.seed(stream.UPDATE),
   )
-  if cfg.progression.reset_optimizer:
-    is_new = run.curriculum.in_play() & ~was_in_play
-    if tf.reduce_any(is_new):
-      for optimizer in run.learner.optimizers:
-        optimizer.reset()
+  is_new = run.curriculum.in_play() & ~was_in_play
+  if cfg.progression.reset_optimizer and tf.reduce_any(is_new):
+    for optimizer in run.learner.optimizers:
+      optimizer.reset()
   run.iteration.assign_add(1)
   return metrics
 
