@@ -12,12 +12,14 @@ import tensorflow as tf
 
 from vacl_tf import catalog
 from vacl_tf import config
+from vacl_tf import tracing
 from vacl_tf import types
 from vacl_tf.curriculum import base
 from vacl_tf.curriculum import svgd
 from vacl_tf.environments import task_space
 
 _MOST_REDRAWS = 100  # Of noise.
+_LEAST_ROWS = 16  # That noise is compiled for.
 
 
 class Tasks:
@@ -33,6 +35,10 @@ class Tasks:
 
   def __init__(self, space: task_space.TaskSpace) -> None:
     self._space = space
+    # Ten times as fast as one operation after the other.
+    self._perturb = (
+      tracing.program(self._noisy) if space.is_compiled else self._noisy
+    )
     self.num_agents = space.num_agents
     self.num_dims = space.num_dims
     self.num_entities = space.num_entities
@@ -69,14 +75,30 @@ class Tasks:
       rng: draws it.
       probability: that an entity is perturbed.
     """
-    return svgd.feasible_noise(
-      self._space,
-      _float32(tasks),
-      half_width,
-      probability,
-      _MOST_REDRAWS,
+    number = len(tasks)
+    if not number:
+      return np.asarray(tasks, np.float32)
+    # A few sizes, each of which is compiled once.
+    size = max(1 << (number - 1).bit_length(), _LEAST_ROWS)
+    rows = np.resize(tasks, [size, self.num_dims])
+    moved = self._perturb(
+      _float32(rows),
+      tf.constant(half_width),
+      tf.constant(probability),
       _seed(rng),
-    ).numpy()
+    )
+    return moved[:number].numpy()
+
+  def _noisy(
+    self,
+    tasks: tf.Tensor,
+    half_width: tf.Tensor,
+    probability: tf.Tensor,
+    seed: types.Seed,
+  ) -> tf.Tensor:
+    return svgd.feasible_noise(
+      self._space, tasks, half_width, probability, _MOST_REDRAWS, seed
+    )
 
   def canonical(self, tasks: np.ndarray) -> np.ndarray:
     """Returns tasks [K, D] with entities of a kind sorted by x, then y.
