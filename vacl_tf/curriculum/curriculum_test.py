@@ -14,6 +14,7 @@ from absl.testing import parameterized
 from vacl_tf import catalog
 from vacl_tf import config
 from vacl_tf import curriculum
+from vacl_tf import overrides
 from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.curriculum import base
@@ -180,6 +181,12 @@ class MakeTest(parameterized.TestCase, tf.test.TestCase):
       self.assertIsInstance(inner, kind)
     self.assertEqual(made.is_compiled, kind.is_compiled)
     self.assertEqual(made.feedback, kind.feedback)
+
+  def test_tested_children_are_probed(self):
+    self.assertFalse(_make('vacl').can_probe)
+    cfg = overrides.replace(_config('vacl'), {'curriculum.admission': 'tested'})
+    for worlds in ([_world(2)], [_world(2), _world(4)]):
+      self.assertTrue(curriculum.make(cfg, worlds, _SEED).can_probe)
 
   def test_the_setting(self):
     worlds = [_world(2), _world(4), _world(16)]

@@ -115,6 +115,26 @@ class TestedExpansionTest(parameterized.TestCase, tf.test.TestCase):
     want = np.concatenate([before, tested])[-12:]
     self.assertAllEqual(_phi(made.active), want)
 
+  def test_a_checkpoint_holds_the_queue(self):
+    made, other = _make(), _make()
+    _expand(made)
+    path = tf.train.Checkpoint(made).write(self.get_temp_dir() + '/state')
+    tf.train.Checkpoint(other).read(path).assert_consumed()
+    probe, note = (
+      tf.function(function, jit_compile=True, autograph=False)
+      for function in (
+        lambda seed: other.probe(_NUM_TASKS, seed),
+        other.note_probe,
+      )
+    )
+    [probes] = probe(_SEED)
+    self.assertEqual(int(probes.size), 6)
+    self.assertAllEqual(probes.phi[:6], _test(made, [0.5, 0.7, 0, 1, 0, 0.6]))
+    value = tf.constant([0.5, 0.7, 0.0, 1.0, 0.0, 0.6, 0.0, 0.0])
+    note((probes,), (types.TaskFeedback(value),), _SEED)
+    self.assertAllEqual(_phi(made.active), _phi(other.active))
+    self.assertLen(_phi(other.active), 13)
+
   def test_success_may_be_the_score(self):
     made = _make(score='success')
     phi = _phi(made.active)
