@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table of the benchmark, and that docs/benchmark.md holds it."""
 
+import hashlib
 import pathlib
 
 import numpy as np
@@ -13,6 +14,7 @@ from vacl_tf.launch import benchmark_rows
 from vacl_tf.launch import benchmark_table
 
 _ROOT = pathlib.Path(__file__).parents[2]
+_RESULTS = _ROOT / 'results' / 'benchmark'
 _PAGE = _ROOT / 'docs' / 'benchmark.md'
 
 
@@ -105,10 +107,22 @@ class TableTest(absltest.TestCase):
   def test_the_page_holds_the_table_of_the_rows(self):
     if not _PAGE.exists():
       self.skipTest('docs/ is not here')
-    text, results = _PAGE.read_text(), _ROOT / 'results' / 'benchmark'
-    wanted = benchmark_table.rewritten(text, results)
+    text = _PAGE.read_text()
+    wanted = benchmark_table.rewritten(text, _RESULTS)
     self.assertEqual(text, wanted, 'put what is wanted into docs/benchmark.md')
     self.assertIn('learnability', text.partition('begin of the table')[2])
+
+  def test_the_file_of_every_row_is_beside_it(self):
+    if not _RESULTS.is_dir():
+      self.skipTest('results/ is not here')
+    for folder in sorted(_RESULTS.glob('*/')):
+      digests = {
+        hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.glob('*.py')
+      }
+      rows = benchmark_rows.read_all([folder])
+      self.assertNotEmpty(rows, folder)
+      self.assertContainsSubset({x.sha256 for x in rows}, digests | {''})
 
   def test_the_page_names_what_is_frozen(self):
     if not _PAGE.exists():
