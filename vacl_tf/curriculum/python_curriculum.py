@@ -164,7 +164,7 @@ class Chooser(abc.ABC):
     """Learns from how the policy did.
 
     Args:
-      tasks: [K, D] that were played: the first K of those of `sample`.
+      tasks: [K, D] of `sample`, all of which were played.
       told: [K] or [K, D] by name, `value` in [0, 1] among them.
 
     Returns:
@@ -249,17 +249,9 @@ class PythonCurriculum(base.Curriculum):
   def sample(
     self, num_tasks: int, seed: types.Seed, size: tf.Tensor | None = None
   ) -> tuple[types.TaskBatch, ...]:
-    tasks = self._called(
-      lambda: self._chooser.sample(num_tasks, base.generator(seed))
-    )
-    tasks = np.asarray(tasks, np.float32)
-    if tasks.shape != (num_tasks, self._num_dims):
-      raise base.CurriculumError(
-        f'{self.source}: expected tasks of shape '
-        f'{[num_tasks, self._num_dims]}, given {list(tasks.shape)}'
-      )
-    _check_finite(self.source, tasks)
-    return (base.fresh_batch(tf.constant(tasks), size),)
+    size = num_tasks if size is None else int(size)
+    tasks = self._draw(self._chooser.sample, size, size, seed)
+    return (_padded(tasks, num_tasks),)
 
   def probe(
     self, num_tasks: int, seed: types.Seed, size: tf.Tensor | None = None
@@ -267,21 +259,38 @@ class PythonCurriculum(base.Curriculum):
     if not self.can_probe:
       return ()
     most = num_tasks if size is None else int(size)
-    tasks = self._called(
-      lambda: self._chooser.probe(most, base.generator(seed))
-    )
-    tasks = np.asarray(tasks, np.float32)
+    tasks = self._draw(self._chooser.probe, 0, most, seed)
+    return (_padded(tasks, num_tasks),)
+
+  def _draw(
+    self,
+    method: Callable[[int, np.random.Generator], np.ndarray],
+    least: int,
+    most: int,
+    seed: types.Seed,
+  ) -> np.ndarray:
+    """Returns tasks [K, D] of the chooser, least <= K <= most.
+
+    Raises:
+      base.CurriculumError: they are none.
+    """
+    found = self._called(lambda: method(most, base.generator(seed)))
+    tasks, source = np.asarray(found, np.float32), base.source_of(method)
     number = len(tasks) if tasks.ndim else 0
-    source = base.source_of(type(self._chooser).probe)
-    if number > most or tasks.shape != (number, self._num_dims):
+    if tasks.shape != (number, self._num_dims) or not least <= number <= most:
+      fewer = ', or fewer rows' if least < most else ''
       raise base.CurriculumError(
-        f'{source}: expected tasks of shape {[most, self._num_dims]}, or fewer '
-        f'rows, given {list(tasks.shape)}'
+        f'{source}: expected tasks of shape {[most, self._num_dims]}{fewer}, '
+        f'given {list(tasks.shape)}'
       )
-    _check_finite(source, tasks)
-    # Worlds beyond the size may be played along, so they are legal tasks, too.
-    rows = np.resize(tasks, [num_tasks, self._num_dims])
-    return (base.fresh_batch(tf.constant(rows), tf.constant(number)),)
+    is_finite = np.isfinite(tasks).all(1)
+    if not is_finite.all():
+      row = int(np.argmin(is_finite))
+      raise base.CurriculumError(
+        f'{source}: expected finite numbers, given {tasks[row].tolist()} in '
+        f'row {row}'
+      )
+    return tasks
 
   def note_probe(
     self,
@@ -346,15 +355,11 @@ class PythonCurriculum(base.Curriculum):
     return found
 
 
-def _check_finite(what: str, tasks: np.ndarray) -> None:
-  """Raises CurriculumError for a row with a number that is not finite."""
-  is_finite = np.isfinite(tasks).all(1)
-  if not is_finite.all():
-    row = int(np.argmin(is_finite))
-    raise base.CurriculumError(
-      f'{what}: expected finite numbers, given {tasks[row].tolist()} in row '
-      f'{row}'
-    )
+def _padded(tasks: np.ndarray, num_tasks: int) -> types.TaskBatch:
+  """Returns a batch of num_tasks rows in which tasks [K, D] are played."""
+  # Worlds beyond the size may be played along, so they are legal tasks, too.
+  rows = np.resize(tasks, [num_tasks, tasks.shape[1]])
+  return base.fresh_batch(tf.constant(rows), tf.constant(len(tasks)))
 
 
 def _seed(rng: np.random.Generator) -> types.Seed:

@@ -46,7 +46,8 @@ class AlpGmmTest(tf.test.TestCase, parameterized.TestCase):
     expected = np.abs(0.5 - value[distance.argmin(1)])
     turned = tasks.reshape([10, 2, 2])[:, ::-1].reshape([10, 4])
     for played in (tasks, turned):  # Points that change places are alike.
-      other = copy.deepcopy(chooser)
+      other = _make()
+      other.state = copy.deepcopy(chooser.state)
       told = other.update(played, {'value': np.full(10, 0.5, np.float32)})
       self.assertAllClose(told['learning_progress'], expected.mean())
       self.assertAllClose(other.state['known'][30:40, -1], expected)
