@@ -80,7 +80,7 @@ class TrainingPlr(python_curriculum.Chooser):
   ) -> dict[str, float]:
     """Scores what was replayed, and inserts what is better than the worst."""
     state = self.state
-    slots = self._slots[: len(tasks)]
+    slots = self._slots
     self._note(tasks, told, slots)
     state['was_replayed'][:] = False
     state['was_replayed'][slots[slots >= 0]] = True
@@ -111,7 +111,6 @@ class TrainingPlr(python_curriculum.Chooser):
     new = self._new(num_tasks - len(replayed) - len(edits), rng)
     tasks = np.concatenate([self.state['phi'][replayed], edits, new])
     slots = np.concatenate([replayed, of, np.full(len(new), -1)])
-    # No more than the first rows may be played.
     order = rng.permutation(num_tasks)
     self._slots = slots[order]
     return tasks[order]

@@ -28,9 +28,6 @@ from vacl_tf.curriculum.baselines import configs
 from vacl_tf.curriculum.baselines import neighbours
 
 _NUM_NEIGHBOURS = 10
-_NUM_NEAR = (
-  100  # Tasks near a particle, among which its candidates have theirs.
-)
 _NUM_PROJECTIONS = 100  # At least.
 
 

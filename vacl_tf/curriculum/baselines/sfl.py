@@ -84,7 +84,7 @@ class Sfl(python_curriculum.Chooser):
     kept = self.state['kept']
     kept = kept[rng.integers(0, len(kept), num_kept)]
     tasks = np.concatenate([kept, self._new(num_tasks - num_kept, rng)])
-    return rng.permutation(tasks)  # No more than the first may be played.
+    return rng.permutation(tasks)
 
   def update(
     self, tasks: np.ndarray, told: Mapping[str, np.ndarray]
