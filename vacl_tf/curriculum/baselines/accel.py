@@ -80,7 +80,7 @@ class TrainingPlr(python_curriculum.Chooser):
   ) -> dict[str, float]:
     """Scores what was replayed, and inserts what is better than the worst."""
     state = self.state
-    slots = self._slots
+    slots = self._slots[: len(tasks)]
     self._note(tasks, told, slots)
     state['was_replayed'][:] = False
     state['was_replayed'][slots[slots >= 0]] = True

@@ -88,7 +88,7 @@ class Hindsight(python_curriculum.Chooser):
   ) -> dict[str, float]:
     """Makes tasks of what was not solved, and keeps what to play again."""
     cfg, state, value = self._cfg, self.state, told['value']
-    origin = self._origin
+    origin = self._origin[: len(tasks)]
     is_made = origin != _OTHER
     is_good = is_made & (value >= cfg.least) & (value <= cfg.most)
     left = np.delete(state['kept'][: state['num_kept']], origin[origin >= 0], 0)
