@@ -4,6 +4,7 @@
 
 import dataclasses
 import difflib
+import functools
 import typing
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
@@ -29,7 +30,12 @@ def _hint(node: Any, name: str) -> Any:
   *path, last = name.split('.')
   for part in path:
     node = getattr(node, part)
-  return typing.get_type_hints(type(node), include_extras=True)[last]
+  return _hints(type(node))[last]
+
+
+@functools.cache  # Evaluates strings; every leaf is asked for many times.
+def _hints(cls: type) -> dict[str, Any]:
+  return typing.get_type_hints(cls, include_extras=True)
 
 
 def choices(node: Any, name: str) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 """What every agent owes to roll-outs and to the learner."""
 
 import dataclasses
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -86,7 +87,8 @@ def _fields(cls):
   return {field.name for field in dataclasses.fields(cls)}
 
 
-def _agent(name, roles, seed=0) -> base.Agent:
+@functools.cache  # What follows from the names alone is made once.
+def _agent(name, roles) -> base.Agent:
   """Returns an agent whose variables are all of order one."""
   cls = catalog.AGENTS.get(name).config
   values = {'num_hops': 2, 'segment_length': 2}
@@ -95,7 +97,7 @@ def _agent(name, roles, seed=0) -> base.Agent:
   cfg = cls(
     hidden_size=_HIDDEN, activation='tanh', observation_frame=frame, **values
   )
-  made = agents.make(config.Config(agent=cfg, seed=seed), _ROLES[roles])
+  made = agents.make(config.Config(agent=cfg, seed=0), _ROLES[roles])
   rng = np.random.default_rng(1)
   for variable in made.variables:
     noise = rng.normal(size=variable.shape)
@@ -147,6 +149,7 @@ class _Played(NamedTuple):
   log_prob: tuple[tf.Tensor, ...]
 
 
+@functools.cache
 def _play(agent, roles) -> _Played:
   """Returns an episode of random observations."""
   observations = _observations(roles, _STEPS + 1, _WORLDS)
@@ -206,6 +209,16 @@ def _evaluate(agent, roles, played) -> base.Evaluation:
   )
 
 
+@functools.cache
+def _unroll_played(agent, roles):
+  return _unroll(agent, roles, _play(agent, roles).observations)
+
+
+@functools.cache
+def _evaluate_played(agent, roles) -> base.Evaluation:
+  return _evaluate(agent, roles, _play(agent, roles))
+
+
 def _flat(tree, length):
   return base.merged(_segments(tree, length))
 
@@ -222,7 +235,7 @@ class ConformanceTest(parameterized.TestCase, tf.test.TestCase):
   def test_a_segment_has_the_distributions_of_its_steps(self, name, roles):
     agent = _agent(name, roles)
     played = _play(agent, roles)
-    found = _evaluate(agent, roles, played)
+    found = _evaluate_played(agent, roles)
     length = agent.segment_length
     actions = _flat(played.action, length)
     pairs = zip(found.distributions, actions, strict=True)
@@ -232,11 +245,10 @@ class ConformanceTest(parameterized.TestCase, tf.test.TestCase):
   @parameterized.parameters(*_CASES)
   def test_a_segment_has_the_values_of_the_episode(self, name, roles):
     agent = _agent(name, roles)
-    played = _play(agent, roles)
-    values, _ = _unroll(agent, roles, played.observations)
+    values, _ = _unroll_played(agent, roles)
     for role, value in zip(_ROLES[roles], values, strict=True):
       self.assertEqual(value.shape, (_STEPS + 1, _WORLDS, role.num_agents))
-    found = _evaluate(agent, roles, played)
+    found = _evaluate_played(agent, roles)
     self.assertNear(found.values, _flat(values, agent.segment_length))
     self.assertEqual(found.loss.shape, ())
     self.assertAllEqual(found.loss, 0.0)  # No constants ask for any.
@@ -244,8 +256,8 @@ class ConformanceTest(parameterized.TestCase, tf.test.TestCase):
   @parameterized.parameters(*_CASES)
   def test_values_of_an_episode_in_two_parts_are_the_same(self, name, roles):
     agent = _agent(name, roles)
-    observations = _observations(roles, _STEPS + 1, _WORLDS)
-    whole, memory = _unroll(agent, roles, observations)
+    whole, memory = _unroll_played(agent, roles)
+    observations = _play(agent, roles).observations
     rest = tf.nest.map_structure(lambda x: x[2:], observations)
     start = tf.nest.map_structure(lambda x: x[2], memory)
     found, _ = agent.unroll_values(lambda state: state, rest, start)
@@ -267,7 +279,7 @@ class ConformanceTest(parameterized.TestCase, tf.test.TestCase):
     length = agent.segment_length
     log_prob = tuple(x.log_prob(_flat(action, length)) for x, action in pairs)
     self.assertNear(log_prob, _flat(other.log_prob, length))
-    values, _ = _unroll(agent, roles, played.observations)
+    values, _ = _unroll_played(agent, roles)
     found, _ = _unroll(agent, roles, other.observations)
     self.assertNear(found, turned(values, 2))
 
@@ -289,7 +301,7 @@ class ConformanceTest(parameterized.TestCase, tf.test.TestCase):
     )
     length = agent.segment_length
     [action] = _flat(played.action, length)
-    expected = _evaluate(agent, 'entities', played)
+    expected = _evaluate_played(agent, 'entities')
     for observation in (wider, other):
       changed = played._replace(observations=(observation,))
       found = _evaluate(agent, 'entities', changed)
@@ -330,17 +342,18 @@ class ConformanceTest(parameterized.TestCase, tf.test.TestCase):
   def test_compiled_equals_eager(self, name, roles):
     agent = _agent(name, roles)
     played = _play(agent, roles)
-    length = agent.segment_length
+    actions = _flat(played.action, agent.segment_length)
 
-    def run():
-      found = _evaluate(agent, roles, played)
-      pairs = zip(
-        found.distributions, _flat(played.action, length), strict=True
-      )
+    def outputs(found):
+      pairs = zip(found.distributions, actions, strict=True)
       return [x.log_prob(action) for x, action in pairs], found.values
 
-    compiled = tf.function(run, jit_compile=True, autograph=False)
-    self.assertNear(compiled(), run())
+    compiled = tf.function(
+      lambda: outputs(_evaluate(agent, roles, played)),
+      jit_compile=True,
+      autograph=False,
+    )
+    self.assertNear(compiled(), outputs(_evaluate_played(agent, roles)))
 
   @parameterized.parameters(*_CASES)
   def test_worlds_may_be_any_number_in_one_graph(self, name, roles):

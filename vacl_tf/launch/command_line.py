@@ -102,6 +102,8 @@ IMPORT = Flag(
 USAGE, FAILURE = 2, 1  # Exit codes.
 UNREAD = 141  # As of a command that SIGPIPE ends: nobody reads any more.
 
+# Whichever TensorFlow is to use.
+_KERAS = ('keras', 'tf_keras')
 _DEFINE = {
   bool: flags.DEFINE_bool,
   int: flags.DEFINE_integer,
@@ -294,10 +296,13 @@ def folder(path: str) -> pathlib.Path:
 
 @contextlib.contextmanager
 def quiet_imports() -> Iterator[None]:
-  """Hides what C++ code writes to stderr while it is being imported.
+  """Imports TensorFlow without its greetings, and without Keras.
 
-  Some of TensorFlow's greetings come before it reads its log level.
+  Some of what it writes to stderr comes before it reads its log level. Keras
+  takes a second and no command uses it; who asks for tf.keras later gets it.
   """
+  left_out = [name for name in _KERAS if name not in sys.modules]
+  sys.modules.update(dict.fromkeys(left_out))  # As if not installed.
   sys.stderr.flush()
   real = os.dup(2)
   with open(os.devnull, 'w') as nowhere:
@@ -307,3 +312,5 @@ def quiet_imports() -> Iterator[None]:
   finally:
     os.dup2(real, 2)
     os.close(real)
+    for name in left_out:
+      del sys.modules[name]

@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors are one line, and their exit code says whose they are."""
 
+import importlib
 import os
 import pathlib
+import sys
+import types
 from collections.abc import Callable, Sequence
 from unittest import mock
 
@@ -198,6 +201,23 @@ class DefineTest(parameterized.TestCase):
   )
   def test_flags_are_read_before_they_are_parsed(self, arguments, values):
     self.assertEqual(command_line.given(arguments, 'env'), values)
+
+
+class QuietImportsTest(parameterized.TestCase):
+  @parameterized.parameters('keras', 'tf_keras')
+  def test_keras_is_left_out_then_and_only_then(self, name):
+    with mock.patch.dict(sys.modules):
+      sys.modules.pop(name, None)
+      with command_line.quiet_imports(), self.assertRaises(ImportError):
+        importlib.import_module(name)
+      self.assertNotIn(name, sys.modules)
+
+  def test_a_keras_that_is_there_stays(self):
+    there = types.ModuleType('keras')
+    with mock.patch.dict(sys.modules, keras=there):
+      with command_line.quiet_imports():
+        self.assertIs(sys.modules['keras'], there)
+      self.assertIs(sys.modules['keras'], there)
 
 
 if __name__ == '__main__':

@@ -5,7 +5,8 @@
 What a kill leaves is what lies in the folder at that moment, so a run that is
 not killed is photographed before each step that it makes on the disk. Training
 goes on from each picture, and must end like the run that was never killed.
-Iterations only pretend to train; all that is written is real.
+Iterations only pretend to train, and the agent is small; all that is written is
+real.
 """
 
 import contextlib
@@ -24,11 +25,13 @@ import numpy as np
 import tensorflow as tf
 from absl.testing import absltest
 
+from vacl_tf import agents
 from vacl_tf.launch import command_line
 from vacl_tf.launch import main
 from vacl_tf.launch import run_folder
 from vacl_tf.launch import session
 from vacl_tf.testing import commands
+from vacl_tf.testing import fakes
 from vacl_tf.training import export
 from vacl_tf.training import loggers
 from vacl_tf.training import loop
@@ -39,7 +42,6 @@ _STEPS = 1400  # Of an iteration.
 _NUM_ITERATIONS = 5
 _FLAGS = (
   '--config.training.num_tasks=20',
-  '--config.agent.hidden_size=8',
   '--config.curriculum.capacity=20',
   '--config.curriculum.num_easy_tasks=20',
   '--config.curriculum.num_children=10',
@@ -62,8 +64,9 @@ class _Policy(tf.Module):
     super().__init__()
     del roles
     self.value = agent.variables[0]
-    self.act = tf.function(lambda: {'value': self.value + 0.0})
-    self.act = self.act.get_concrete_function()
+    self.act = tf.function(
+      lambda: {'value': self.value + 0.0}, autograph=False
+    ).get_concrete_function()
 
 
 def _iterate(run: Any, programs: Any, cfg: Any) -> dict[str, tf.Tensor]:
@@ -171,6 +174,7 @@ class _Case(absltest.TestCase):
     super().setUp()
     self.folder = pathlib.Path(self.create_tempdir().full_path)
     for module, name, fake in (
+      (agents, 'make', lambda *_: fakes.IdleAgent()),
       (loop, 'iterate', _iterate),
       (loop, 'evaluate', _evaluate),
       (programs_lib, 'Programs', _programs),

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The picture of learning curves: coverage against steps and wall time."""
 
-import io
 import itertools
 import pathlib
 import textwrap
@@ -117,12 +116,15 @@ def draw(groups: Sequence[Group], title: str, output: pathlib.Path) -> None:
 
 def save(picture: 'figure.Figure', output: pathlib.Path) -> None:
   """Writes a .png with a palette, half as large as one in full colour."""
+  from matplotlib.backends import backend_agg
   from PIL import Image
 
-  whole = io.BytesIO()
-  picture.savefig(whole, format='png', dpi=100)
-  with Image.open(whole) as image, files.replaced(output) as beside:
-    few = image.convert('RGB').quantize(_PALETTE, dither=Image.Dither.NONE)
+  picture.set_dpi(100)
+  canvas = backend_agg.FigureCanvasAgg(picture)
+  canvas.draw()  # Once; savefig would do it twice, to the same end.
+  image = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert('RGB')
+  with files.replaced(output) as beside:
+    few = image.quantize(_PALETTE, dither=Image.Dither.NONE)
     few.save(beside, format='png', optimize=True)
 
 

@@ -10,13 +10,13 @@ from unittest import mock
 import numpy as np
 from absl.testing import absltest
 from absl.testing import parameterized
-from matplotlib import figure
 from matplotlib import image
 
 from vacl_tf import catalog
 from vacl_tf import config
 from vacl_tf.environments import task_spec
 from vacl_tf.launch import plot
+from vacl_tf.launch import plot_curves
 from vacl_tf.launch import records
 from vacl_tf.testing import run_folders
 
@@ -28,13 +28,13 @@ class PicturesTest(parameterized.TestCase):
     self.output = self.root / 'curves.png'
     # Pictures that were drawn, to look into.
     self.drawn = []
-    save = figure.Figure.savefig
+    save = plot_curves.save
 
-    def keep(picture, *args, **kwargs):
+    def keep(picture, output):
       self.drawn.append(picture)
-      save(picture, *args, **kwargs)
+      save(picture, output)
 
-    self.enter_context(mock.patch.object(figure.Figure, 'savefig', keep))
+    self.enter_context(mock.patch.object(plot_curves, 'save', keep))
 
   def _legend(self, picture=0):
     (legend,) = self.drawn[picture].legends

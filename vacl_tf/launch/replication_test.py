@@ -35,9 +35,11 @@ _SMALL = (
   '--config.agent.hidden_size=8',
   '--evaluation_interval=3',
   '--checkpoint_interval=2',
+  '--num_checkpoints=1000',
   '--num_replicas=2',
 )
 _STEPS_OF_ITERATION = 200
+_NUM_ROWS = 12  # Before something happens to a run.
 _SECONDS = 240.0
 
 
@@ -82,7 +84,7 @@ class FlagsTest(parameterized.TestCase):
 
 
 class RunTest(absltest.TestCase):
-  """Processes take most of the time: they are started five times in all."""
+  """Processes take most of the time: they are started four times in all."""
 
   def setUp(self):
     super().setUp()
@@ -123,6 +125,12 @@ class RunTest(absltest.TestCase):
       time.sleep(0.2)
     raise AssertionError(f'{path} has too few rows')
 
+  def _keep_first_checkpoints(self, name: str, number: int) -> None:
+    """Removes the later ones; the first is that of iteration 0."""
+    for path in (self.folder / name / 'checkpoints').glob('ckpt-*'):
+      if int(path.stem.removeprefix('ckpt-')) > number:
+        path.unlink()
+
   def _follower(self, process: subprocess.Popen) -> int:
     children = pathlib.Path(f'/proc/{process.pid}/task/{process.pid}/children')
     [pid] = map(int, children.read_text().split())
@@ -152,33 +160,35 @@ class RunTest(absltest.TestCase):
     self.assertFalse((self.folder / 'differ').exists())
 
   def test_killed_stopped_and_resumed_it_is_as_if_left_in_peace(self):
-    code, out, err = self._end(self._start('whole', 8))
-    self.assertEqual(code, 0, err)
-    self.assertIn('with 2 replicas', out)
-    config = json.loads((self.folder / 'whole' / 'config.json').read_text())
-    self.assertEqual(config['num_replicas'], 2)
-
-    process = self._start('other', 10**6)
-    self._wait_for_rows('other', 3)
+    process = self._start('run', 10**6)
+    self._wait_for_rows('run', _NUM_ROWS)
     os.kill(self._follower(process), signal.SIGKILL)
     code, _, err = self._end(process)
     self.assertEqual(code, 1, err)
     self.assertRegex(err, 'replica 1 ended with exit code -9; the same command')
     self.assertEqual(err.count('\n'), 1, err)
+    # Left in peace until then. All rows but two are to be made once more.
+    whole = self._rows('run')
+    self._keep_first_checkpoints('run', 2)
 
-    process = self._start('other', 10**6)
-    self._wait_for_rows('other', len(self._rows('other')) + 1)
+    process = self._start('run', 10**6)
+    self.assertIn('with 2 replicas: iteration 2,', process.stdout.readline())
+    self._wait_for_rows('run', 3)
     os.kill(self._follower(process), signal.SIGTERM)
     code, out, err = self._end(process)
     self.assertEqual(code, 128 + signal.SIGTERM, err)
     self.assertIn('the same command resumes', out)
-    done = len(self._rows('other'))
+    done = len(self._rows('run'))
 
-    code, _, err = self._end(self._start('other', done + 2))
+    code, out, err = self._end(self._start('run', done + 2))
     self.assertEqual(code, 0, err)
-    shared = min(8, done)
-    self.assertEqual(self._rows('other')[:shared], self._rows('whole')[:shared])
-    self.assertLen(self._rows('other'), done + 2)
+    self.assertIn(f'with 2 replicas: iteration {done},', out)
+    config = json.loads((self.folder / 'run' / 'config.json').read_text())
+    self.assertEqual(config['num_replicas'], 2)
+    rows = self._rows('run')
+    self.assertLen(rows, done + 2)
+    shared = min(len(whole), done + 1)  # The last one is evaluated, too.
+    self.assertEqual(rows[:shared], whole[:shared])
 
 
 if __name__ == '__main__':

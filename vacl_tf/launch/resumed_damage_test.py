@@ -11,16 +11,17 @@ import numpy as np
 from absl.testing import absltest
 from absl.testing import parameterized
 
+from vacl_tf import agents
 from vacl_tf.launch import command_line
 from vacl_tf.launch import main
 from vacl_tf.launch import session
 from vacl_tf.testing import commands
+from vacl_tf.testing import fakes
 from vacl_tf.training import loop
 from vacl_tf.training import programs as programs_lib
 
 _FLAGS = (
   '--config.training.num_tasks=20',
-  '--config.agent.hidden_size=8',
   '--config.curriculum.capacity=20',
   '--config.curriculum.num_easy_tasks=20',
   '--config.curriculum.num_children=10',
@@ -106,6 +107,7 @@ class ResumedDamageTest(parameterized.TestCase):
   @classmethod
   def _run(cls, path):
     with (
+      mock.patch.object(agents, 'make', lambda *_: fakes.IdleAgent()),
       mock.patch.object(loop, 'train', _train),
       mock.patch.object(programs_lib, 'Programs'),
       mock.patch.object(session, '_export'),

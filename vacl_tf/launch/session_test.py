@@ -10,12 +10,14 @@ import signal
 import subprocess
 import sys
 import time
+from typing import Any
 
 from absl.testing import absltest
 from PIL import Image
 
 from vacl_tf.launch import command_line
 from vacl_tf.launch import evaluate
+from vacl_tf.launch import main
 from vacl_tf.launch import plot
 from vacl_tf.testing import commands
 
@@ -48,10 +50,10 @@ def _start(*arguments: str) -> subprocess.Popen:
   )
 
 
-def _in_here(*arguments: str) -> commands.Ended:
-  """Evaluates in this process, which need not start anew for each time."""
+def _in_here(*arguments: str, command: Any = evaluate) -> commands.Ended:
+  """Runs a command in this process, which need not start anew each time."""
   return commands.run(
-    lambda: command_line.run(evaluate.main, evaluate.define), *arguments
+    lambda: command_line.run(command.main, command.define), *arguments
   )
 
 
@@ -91,7 +93,7 @@ class SessionTest(absltest.TestCase):
 
     # A run that was stopped may have enough steps already.
     (path / 'curves.png').unlink()
-    code, out, err = _finish(_start(*flags, f'--num_env_steps={last}'))
+    code, out, err = _in_here(*flags, f'--num_env_steps={last}', command=main)
     self.assertEqual(code, 0, err)
     self.assertIn('is finished', out)
     self.assertTrue((path / 'curves.png').exists())
@@ -207,11 +209,11 @@ class OwnTaskTest(absltest.TestCase):
     self.assertEqual(code, 0, err)
     self.assertIn('on the line', out)
     beside = folder / 'curves.png'
-    code, out, err = commands.run(
-      lambda: command_line.run(plot.main, plot.define),
+    code, out, err = _in_here(
       f'--run_dirs={path}',
       f'--output={beside}',
       f'--import={mine}',
+      command=plot,
     )
     self.assertEqual(code, 0, err)
     self.assertTrue(beside.exists())

@@ -13,10 +13,7 @@ from typing import Protocol
 
 import numpy as np
 import tensorflow as tf
-import tensorflow_probability as tfp
 from dm_env import specs
-
-tfd = tfp.distributions
 
 _MIN_SCALE, _MAX_SCALE = 0.05, 2.0  # Of a TruncatedNormal on [-1, 1].
 _FIRST_SCALE = 0.5
@@ -44,8 +41,19 @@ class Distribution(Protocol):
     """Returns the parameters, as an exported policy returns them."""
 
 
-class Categorical(tfd.Categorical):
+class Categorical:
   """One choice, int32 [...], with logits [..., A]."""
+
+  def __init__(self, logits: tf.Tensor) -> None:
+    self.logits = logits
+
+  def log_prob(self, action: tf.Tensor) -> tf.Tensor:
+    return -tf.nn.sparse_softmax_cross_entropy_with_logits(
+      labels=action, logits=self.logits
+    )
+
+  def entropy(self) -> tf.Tensor:
+    return entropy(tf.math.log_softmax(self.logits))
 
   def draw(self, uniform: tf.Tensor) -> tf.Tensor:
     return draw_actions(self.logits, uniform)
@@ -68,28 +76,25 @@ class MultiCategorical:
       sizes: choices of each head.
     """
     self.logits = logits
-    self._parts = tf.split(logits, sizes, -1)
-    self._joint = tfd.JointDistributionSequential(
-      [tfd.Categorical(logits=part) for part in self._parts]
-    )
+    self._parts = [Categorical(x) for x in tf.split(logits, sizes, -1)]
 
   def log_prob(self, action: tf.Tensor) -> tf.Tensor:
     """Returns [...] of actions int32 [..., heads]."""
-    return self._joint.log_prob(tf.unstack(action, axis=-1))
+    pairs = zip(self._parts, tf.unstack(action, axis=-1), strict=True)
+    return sum(part.log_prob(chosen) for part, chosen in pairs)
 
   def entropy(self) -> tf.Tensor:
     """Returns [...], the mean over heads as in the released code."""
-    return self._joint.entropy() / len(self._parts)
+    return sum(part.entropy() for part in self._parts) / len(self._parts)
 
   def draw(self, uniform: tf.Tensor) -> tf.Tensor:
     """Returns actions int32 [..., heads] by uniform numbers of that shape."""
-    numbers = tf.unstack(uniform, axis=-1)
-    pairs = zip(self._parts, numbers, strict=True)
-    return tf.stack([draw_actions(*pair) for pair in pairs], -1)
+    pairs = zip(self._parts, tf.unstack(uniform, axis=-1), strict=True)
+    return tf.stack([part.draw(numbers) for part, numbers in pairs], -1)
 
   def mode(self) -> tf.Tensor:
     """Returns the most likely actions, int32 [..., heads]."""
-    return tf.stack([tf.argmax(x, -1, tf.int32) for x in self._parts], -1)
+    return tf.stack([part.mode() for part in self._parts], -1)
 
   def outputs(self) -> dict[str, tf.Tensor]:
     return {'logits': self.logits}
@@ -114,7 +119,7 @@ class BoundedNormal:
     self._high = tf.constant(high, tf.float32)
     self._middle = tf.constant((low + high) / 2, tf.float32)
     self._half = tf.constant((high - low) / 2, tf.float32)
-    self._unit = tfd.TruncatedNormal(
+    self._unit = _continuous('TruncatedNormal')(
       loc=tf.tanh(location),
       # Interpolates between the bounds on a logarithmic scale. If it were
       # clipped, it would have no gradient beyond a bound.
@@ -129,7 +134,7 @@ class BoundedNormal:
 
   def draw(self, uniform: tf.Tensor) -> tf.Tensor:
     """Returns actions float32 [..., dims] by uniform numbers of that shape."""
-    normal = tfd.Normal(self._unit.loc, self._unit.scale)
+    normal = _continuous('Normal')(self._unit.loc, self._unit.scale)
     low, high = normal.cdf(-1.0), normal.cdf(1.0)
     # Not 0 or 1, where the quantile is infinite.
     share = tf.clip_by_value(low + (high - low) * uniform, 1e-6, 1.0 - 1e-6)
@@ -157,6 +162,17 @@ class BoundedNormal:
     """Returns actions of numbers in [-1, 1], within the bounds exactly."""
     action = self._middle + self._half * unit
     return tf.clip_by_value(action, self._low, self._high)
+
+
+def _continuous(name: str) -> type:
+  """Returns a distribution of TensorFlow Probability.
+
+  It is imported late: it takes a second, and few actions are continuous.
+  """
+  with tf.init_scope():  # Nothing that it makes is to lie in a graph.
+    import tensorflow_probability as tfp
+
+    return getattr(tfp.distributions, name)
 
 
 def num_outputs(action: specs.BoundedArray) -> int:
@@ -212,6 +228,17 @@ def sizes(action: specs.BoundedArray) -> tuple[int, ...]:
 
 def _is_continuous(action: specs.BoundedArray) -> bool:
   return np.issubdtype(action.dtype, np.floating)
+
+
+def entropy(log_probs: tf.Tensor) -> tf.Tensor:
+  """Returns entropies [...] of log-probabilities [..., A].
+
+  What has no probability, log-probability -inf, adds nothing and gets no
+  gradient.
+  """
+  probs = tf.exp(log_probs)
+  safe = tf.where(probs == 0.0, tf.zeros_like(log_probs), log_probs)
+  return -tf.reduce_sum(safe * probs, -1)
 
 
 def draw_actions(logits: tf.Tensor, uniform: tf.Tensor) -> tf.Tensor:

@@ -81,7 +81,9 @@ class GruTest(parameterized.TestCase, tf.test.TestCase):
   def test_gradient_equals_automatic_differentiation(self, steps, jit):
     layer, (x, state) = _layer(), _inputs(steps)
     by_hand = tf.function(
-      lambda x, state: _gradients(layer, layer, x, state), jit_compile=jit
+      lambda x, state: _gradients(layer, layer, x, state),
+      jit_compile=jit,
+      autograph=False,
     )(x, state)
     plain = _gradients(lambda *a: _naive(layer, *a), layer, x, state)
     for name, expected in plain.items():
@@ -106,8 +108,11 @@ class GruTest(parameterized.TestCase, tf.test.TestCase):
 
   def test_compiled_equals_not_compiled(self):
     layer, (x, state) = _layer(), _inputs()
-    compiled = tf.function(layer, jit_compile=True)(x, state)
-    self.assertAllClose(compiled, tf.function(layer)(x, state), 1e-5, 1e-5)
+    compiled, traced = (
+      tf.function(layer, jit_compile=jit, autograph=False)(x, state)
+      for jit in (True, False)
+    )
+    self.assertAllClose(compiled, traced, 1e-5, 1e-5)
     self.assertAllClose(compiled, layer(x, state), 1e-5, 1e-5)
 
   def test_steps_at_once_equal_single_steps(self):
@@ -133,23 +138,24 @@ class GruTest(parameterized.TestCase, tf.test.TestCase):
       input_signature=[
         tf.TensorSpec([steps, None, _FEATURES]),
         tf.TensorSpec([None, _HIDDEN]),
-      ]
+      ],
+      autograph=False,
     )
     def gradient(x, state):
       return tf.gradients(layer(x, state), [x, state])
 
+    @tf.function(autograph=False)
     def plain(x, state):
       return tf.gradients(_naive(layer, x, state), [x, state])
 
-    self.assertAllClose(
-      gradient(x, state), tf.function(plain)(x, state), 1e-4, 1e-4
-    )
+    self.assertAllClose(gradient(x, state), plain(x, state), 1e-4, 1e-4)
 
   def test_a_single_step_builds_no_loop(self):
     layer = _layer()
 
     def loops(steps):
-      graph = tf.function(layer).get_concrete_function(*_inputs(steps)).graph
+      traced = tf.function(layer, autograph=False)
+      graph = traced.get_concrete_function(*_inputs(steps)).graph
       return [op.type for op in graph.get_operations() if 'While' in op.type]
 
     self.assertEmpty(loops(1))

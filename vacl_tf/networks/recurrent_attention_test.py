@@ -124,7 +124,7 @@ class MaskTest(parameterized.TestCase, tf.test.TestCase):
     padding = tf.fill([*seen.shape[:3], 3, seen.shape[4]], 7.0)
     padded = self.seen.entities | {kind: tf.concat([seen, padding], 3)}
     mask = tf.broadcast_to(tf.range(num + 3) < num, [*seen.shape[:3], num + 3])
-    values = tf.function(self.values, jit_compile=jit)
+    values = tf.function(self.values, jit_compile=jit, autograph=False)
     found = values(entities=padded, masks={kind: mask})
     self.assertAllClose(found, self.values(), 1e-4, 1e-4)
     self.assertFar(self.values(entities=padded), self.values())
@@ -174,7 +174,9 @@ class MaskTest(parameterized.TestCase, tf.test.TestCase):
   def test_without_masks_nothing_is_masked(self):
     # No operation is there for them.
     def operations(seen):
-      call = tf.function(lambda seen: _value()(seen, self.memory))
+      call = tf.function(
+        lambda seen: _value()(seen, self.memory), autograph=False
+      )
       graph = call.get_concrete_function(seen).graph
       return {op.type for op in graph.get_operations()}
 

@@ -191,7 +191,8 @@ class RolesTest(parameterized.TestCase, tf.test.TestCase):
       types.Observation(tf.TensorSpec([None, None, role.own_size]), {}, {})
       for role in _PAIR
     )
-    function = tf.function(networks.value).get_concrete_function(signature)
+    function = tf.function(networks.value, autograph=False)
+    function = function.get_concrete_function(signature)
     for value in function(_observations(batch=batch)):
       self.assertEqual(value.shape, (batch, 1))
 

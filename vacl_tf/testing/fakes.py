@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Worlds that are made for tests."""
+"""Worlds, and an agent, that are made for tests."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -260,6 +260,34 @@ class ElatedWorld(HostedWorld):
 
     made.step = elated_step
     return made
+
+
+class IdleAgent(tf.Module):
+  """Never acts: for runs that pretend to train.
+
+  It has a variable for policies and one for values. Each one more would take
+  time in every checkpoint.
+  """
+
+  segment_length = 1
+
+  def __init__(self) -> None:
+    super().__init__(name='agent')
+    self.policies, self.values = [_Weights()], [_Weights()]
+
+  def initial_memory(self, num_worlds: Any, num_agents: Any) -> tuple[()]:
+    del num_worlds, num_agents
+    return ()
+
+  initial_value_memory = initial_memory
+
+
+class _Weights(tf.Module):
+  """Stands for a network."""
+
+  def __init__(self) -> None:
+    super().__init__()
+    self.value = tf.Variable([0.5, -0.25])
 
 
 def _check_width(name: str, tensor: tf.Tensor, width: int) -> None:

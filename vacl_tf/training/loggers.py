@@ -20,7 +20,7 @@ import rich.live
 import rich.measure
 import rich.table
 import tensorflow as tf
-from tensorboard.plugins.hparams import api as hparams
+from tensorboard.plugins.hparams import summary_v2 as hparams
 from tensorboard.plugins.image import metadata as image_metadata
 
 from vacl_tf import reading

@@ -32,7 +32,7 @@ def _step(position, velocity, action, walls=()):
 
 
 def _graph_step(walls=()) -> Callable:
-  return tf.function(lambda *state: _step(*state, walls))
+  return tf.function(lambda *state: _step(*state, walls), autograph=False)
 
 
 def _oracle_step(position, velocity, action, walls=()):
@@ -133,7 +133,9 @@ class PhysicsTest(tf.test.TestCase, parameterized.TestCase):
     velocity = _single(rng.uniform(-2.0, 2.0, position.shape))
     action = rng.integers(0, 5, position.shape[:2])
     compiled = tf.function(
-      lambda *state: _step(*state, _WALLS[4:6]), jit_compile=True
+      lambda *state: _step(*state, _WALLS[4:6]),
+      jit_compile=True,
+      autograph=False,
     )
     self.assert_agrees(
       compiled(position, velocity, action),

@@ -63,7 +63,9 @@ def _easy(num_agents, num_tasks=400, is_compiled=False):
   """Returns points [num_tasks, 3, n, 2] of agents, balls and landmarks."""
   space = _env(num_agents).task_space
   draw = tf.function(
-    lambda seed: space.sample_easy(num_tasks, seed), jit_compile=is_compiled
+    lambda seed: space.sample_easy(num_tasks, seed),
+    jit_compile=is_compiled,
+    autograph=False,
   )
   phi = draw(randomness.root(num_agents))
   return tf.reshape(phi, [num_tasks, 3, num_agents, 2]).numpy()
@@ -80,7 +82,7 @@ class OracleTest(tf.test.TestCase, parameterized.TestCase):
     env = _env(num_agents)
     state = _crowd(num_agents, 4)
     rng = np.random.default_rng(1)
-    step = tf.function(env.step)
+    step = tf.function(env.step, autograph=False)
     num_pushed = 0
     for _ in range(_NUM_STEPS):
       # Pulled together again, as the crowd would disperse in a few steps.
