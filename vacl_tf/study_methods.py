@@ -58,7 +58,10 @@ _METHODS = {
     ),
   ),
   'goal_gan': ('--curriculum=goal_gan',),
-  'goal_gan_code': ('--curriculum=goal_gan_code',),
+  'goal_gan_code': (
+    '--curriculum=goal_gan',
+    *_fields(new_share=0.7, noise_dims=16, goal_noise=0.01),
+  ),
   # Curricula of other fields. They are given easy tasks, unless _PURE.
   'accel': ('--curriculum=accel',),
   'plr': ('--curriculum=plr',),

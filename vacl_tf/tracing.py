@@ -29,3 +29,12 @@ def program(function: Callable) -> Callable:
   In a caller that is compiled it becomes a part of it.
   """
   return tf.function(function, jit_compile=True, autograph=False)
+
+
+def graph(function: Callable) -> Callable:
+  """Returns a function that is traced once for each shape of its arguments.
+
+  For functions of little work and many operations: XLA would take longer to
+  compile them than they ever take.
+  """
+  return tf.function(function, autograph=False)

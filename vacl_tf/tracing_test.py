@@ -46,6 +46,20 @@ class ProgramTest(tf.test.TestCase):
     with self.assertRaises(tf.errors.InvalidArgumentError):
       caller(tf.constant(1.0))
 
+  def test_a_graph_is_traced_once_for_each_shape(self):
+    calls = []
+
+    def function(x, factor):
+      calls.append(x.shape)
+      return factor * x
+
+    traced = tracing.graph(function)
+    for size in (2, 3, 2, 3):
+      for factor in (2.0, 3.0):
+        found = traced(tf.ones([size]), tf.constant(factor))
+        self.assertAllEqual(found, [factor] * size)
+    self.assertLen(calls, 2)
+
 
 if __name__ == '__main__':
   tf.test.main()

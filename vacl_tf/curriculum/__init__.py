@@ -38,8 +38,6 @@ def make(
       cfg.curriculum is of the wrong class, or the curriculum asks for feedback
       that does not exist.
   """
-  from vacl_tf.curriculum import entity_progression
-
   name = cfg.curriculum.name
   spec = catalog.CURRICULA.get(name)
   if not isinstance(cfg.curriculum, spec.config):
@@ -49,6 +47,9 @@ def make(
     )
   settings = _settings(cfg, worlds, seed)
   if len(settings) > 1:
+    # Imported late: TensorFlow Probability takes a second.
+    from vacl_tf.curriculum import entity_progression
+
     made = entity_progression.EntityProgression(settings, spec.make)
   else:
     made = spec.make(settings[0])
@@ -61,10 +62,11 @@ def _settings(
 ) -> 'list[curriculum_base.Setting]':
   """Returns what the curriculum of each entity count is made from."""
   from vacl_tf.curriculum import base as curriculum_base
-  from vacl_tf.curriculum import entity_progression
   from vacl_tf.environments import task_space
 
   if len(worlds) > 1:
+    from vacl_tf.curriculum import entity_progression
+
     found = entity_progression.settings(cfg, worlds, seed)
   else:
     num_tasks = cfg.training.num_tasks

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Curricula by name, and laws that every registered one obeys."""
 
+import dataclasses
 import subprocess
 import sys
 import types as python_types
@@ -25,15 +26,24 @@ from vacl_tf.testing import fakes
 
 _NUM_TASKS = 20
 _SEED = randomness.root(1)
+# Of what curricula hold, so that it is full at once.
+_SIZES = {
+  'capacity': 50,
+  'num_easy_tasks': 50,
+  'num_children': 10,
+  'num_candidates': 50,
+  'history': 50,
+  'window': 50,
+  'pretraining_steps': 5,
+}
 _BASELINES = tuple(spec.name for spec in baseline_specs.ALL)
 _BUILT_IN = ('vacl', 'task_expansion', 'uniform', *_BASELINES)
 
 
 def _config(name, **progression):
   spec = catalog.CURRICULA.get(name)
-  own = {}
-  if issubclass(spec.config, config.TaskExpansionConfig):
-    own = {'capacity': 50, 'num_easy_tasks': 50, 'num_children': 10}
+  known = {field.name for field in dataclasses.fields(spec.config)}
+  own = {key: x for key, x in _SIZES.items() if key in known}
   return config.Config(
     curriculum=spec.config(name=name, **own),
     progression=config.ProgressionConfig(**progression),

@@ -11,6 +11,7 @@ may be any.
 from collections.abc import Callable, Sequence
 
 import tensorflow as tf
+import tensorflow_probability as tfp
 
 from vacl_tf import config
 from vacl_tf import randomness
@@ -106,16 +107,16 @@ class EntityProgression(base.Curriculum):
     """Whether the curriculum of any count can."""
     return any(inner.can_probe for inner in self.inner)
 
-  def weights(self) -> tf.Tensor:
-    """Returns the probabilities [counts] of each: z and 1 - z for two."""
+  def distribution(self) -> tfp.distributions.Categorical:
+    """Returns the distribution over counts, with weights z and 1 - z."""
     num = len(self.inner)
     larger = tf.cast(self.tenths, tf.float32) / NUM_PARTS
     probs = (1.0 - larger) * tf.one_hot(self.stage, num)
     probs += larger * tf.one_hot(self.stage + 1, num)
-    return probs
+    return tfp.distributions.Categorical(probs=probs)
 
   def in_play(self) -> tf.Tensor:
-    return self.weights() > 0.0
+    return self.distribution().probs_parameter() > 0.0
 
   def sample(
     self, num_tasks: int, seed: types.Seed, size: tf.Tensor | None = None
@@ -141,14 +142,12 @@ class EntityProgression(base.Curriculum):
     says, so that they have as many agents as its share of worlds of the larger
     count would have.
     """
-    weights, num = self.weights(), len(self.inner)
+    distribution, num = self.distribution(), len(self.inner)
     if self._config.mixing == 'stochastic':
-      logits = tf.math.log(weights)[None]
-      [drawn] = tf.random.stateless_categorical(
-        logits, NUM_PARTS, seed, tf.int32
-      )
+      drawn = distribution.sample(NUM_PARTS, seed=seed)
       return tf.reduce_sum(tf.one_hot(drawn, num, dtype=tf.int32), 0)
-    parts = tf.cast(tf.round(weights * NUM_PARTS), tf.int32)
+    share = distribution.probs_parameter() * NUM_PARTS
+    parts = tf.cast(tf.round(share), tf.int32)
     if self._config.mixing == 'paper':
       return parts
     table = tf.constant(
@@ -181,7 +180,7 @@ class EntityProgression(base.Curriculum):
     if not self.is_compiled:  # Curricula that were not called have no metrics.
       names = next(filter(None, found), {})
       found = [metrics or dict.fromkeys(names, 0.0) for metrics in found]
-    weights = self.weights()
+    distribution = self.distribution()
     largest = self.stage + tf.cast(self.tenths > 0, tf.int32)
     metrics = {
       # Not [largest], which would compile anew for each of its values.
@@ -191,7 +190,7 @@ class EntityProgression(base.Curriculum):
     metrics |= {
       'num_agents': tf.gather(tf.constant(self._agents), largest),
       'mixing_weight': 1.0 - tf.cast(self.tenths, tf.float32) / NUM_PARTS,
-      'mixing_entropy': -tf.reduce_sum(tf.math.xlogy(weights, weights)),
+      'mixing_entropy': distribution.entropy(),
     }
     self._move_on(evaluation)
     return metrics

@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import tensorflow as tf
+import tensorflow_probability as tfp
 from absl.testing import parameterized
 
 from vacl_tf import config
@@ -84,7 +85,7 @@ class ScheduleTest(parameterized.TestCase, tf.test.TestCase):
     """Returns the weight of each count before each iteration."""
     weights = []
     for evaluation in evaluations:
-      weights.append(made.weights().numpy())
+      weights.append(made.distribution().probs_parameter().numpy())
       _play(made, evaluation)
     return np.round(weights, 3)
 
@@ -147,7 +148,9 @@ class QuotasTest(parameterized.TestCase, tf.test.TestCase):
   )
   def test_follow_from_the_distribution(self, mixing, sizes):
     made = _make((2, 4, 8), mixing=mixing)
-    made.weights = lambda: tf.constant([0.2, 0.5, 0.3])
+    made.distribution = lambda: tfp.distributions.Categorical(
+      probs=[0.2, 0.5, 0.3]
+    )
     self.assertAllEqual(_sizes(made), sizes)
 
   def test_stochastic_ones_are_draws_from_it(self):

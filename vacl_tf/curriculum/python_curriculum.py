@@ -19,7 +19,7 @@ from vacl_tf.curriculum import svgd
 from vacl_tf.environments import task_space
 
 _MOST_REDRAWS = 100  # Of noise.
-_LEAST_ROWS = 16  # That noise is compiled for.
+_LEAST_ROWS = 16  # That noise is traced for.
 
 
 class Tasks:
@@ -35,9 +35,9 @@ class Tasks:
 
   def __init__(self, space: task_space.TaskSpace) -> None:
     self._space = space
-    # Ten times as fast as one operation after the other.
+    # Several times as fast as one operation after the other.
     self._perturb = (
-      tracing.program(self._noisy) if space.is_compiled else self._noisy
+      tracing.graph(self._noisy) if space.is_compiled else self._noisy
     )
     self.num_agents = space.num_agents
     self.num_dims = space.num_dims
@@ -78,7 +78,7 @@ class Tasks:
     number = len(tasks)
     if not number:
       return np.asarray(tasks, np.float32)
-    # A few sizes, each of which is compiled once.
+    # A few sizes, each of which is traced once.
     size = max(1 << (number - 1).bit_length(), _LEAST_ROWS)
     rows = np.resize(tasks, [size, self.num_dims])
     moved = self._perturb(

@@ -198,6 +198,7 @@ class GoalGanConfig(config.CurriculumConfig):
     noise_dims: numbers that the generator makes a task of.
     goal_noise: standard deviation of the noise on generated tasks, as a share
       of half the width of the map. The original has 0.06 to 0.1.
+    pretraining_steps: of each network, on easy tasks, before the first batch.
     steps_per_task: steps of each network per task of a batch. The authors of
       VACL make 300 in a round of two episodes with each of 500 tasks, that is
       0.3 times training.num_rollouts.
@@ -215,20 +216,11 @@ class GoalGanConfig(config.CurriculumConfig):
   new_share: Annotated[float, config.Range(0.0, 1.0)] = 0.67
   noise_dims: Annotated[int, config.Range(1, 1000)] = 4
   goal_noise: Annotated[float, config.Range(0.0, 10.0)] = 0.06
+  pretraining_steps: Annotated[int, config.Range(1, 100_000)] = 300
   steps_per_task: Annotated[float, config.Range(0.0, 100.0)] = 0.3
   score: Literal['value', 'success'] = 'value'
   least: Annotated[float, config.Range(0.0, 1.0)] = 0.5
   most: Annotated[float, config.Range(0.0, 1.0)] = 0.95
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class GoalGanCodeConfig(GoalGanConfig):
-  """GoalGAN with the constants of the authors of VACL."""
-
-  name: str = 'goal_gan_code'
-  new_share: Annotated[float, config.Range(0.0, 1.0)] = 0.7
-  noise_dims: Annotated[int, config.Range(1, 1000)] = 16
-  goal_noise: Annotated[float, config.Range(0.0, 10.0)] = 0.01
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -25,7 +25,6 @@ from vacl_tf.curriculum.baselines import mlp
 
 # From the code of the authors of VACL.
 _NUM_PRETRAINING_TASKS = 10_000
-_NUM_PRETRAINING_STEPS = 300
 _NUM_RECENT = 500
 _MINIBATCH = 64  # And as many generated ones.
 _GENERATOR_UNITS = (256, 256)
@@ -72,7 +71,7 @@ class GoalGan(python_curriculum.Chooser):
       self._remember(easy[: cfg.num_easy_tasks])
     self._feasible_share = 0.0
     self._loss = self._train(
-      easy, np.ones(len(easy), bool), _NUM_PRETRAINING_STEPS, rng
+      easy, np.ones(len(easy), bool), cfg.pretraining_steps, rng
     )
 
   def sample(self, num_tasks: int, rng: np.random.Generator) -> np.ndarray:

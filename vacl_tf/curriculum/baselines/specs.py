@@ -91,6 +91,5 @@ ALL = (
   _spec(_alp_gmm, configs.AlpGmmConfig),
   _spec(_hindsight, configs.HindsightConfig),
   _spec(_goal_gan, configs.GoalGanConfig),
-  _spec(_goal_gan, configs.GoalGanCodeConfig),
   _spec(_vds, configs.VdsConfig),
 )
