@@ -156,7 +156,7 @@ class Curriculum(tf.Module, abc.ABC):
     """Returns bool [entity counts]: which ones the next iteration may train."""
     return tf.constant([True])
 
-  def history(self) -> dict[str, tf.Tensor]:
+  def history(self) -> dict[str, tf.Tensor | np.ndarray]:
     """Returns arrays [rows, ...] to record in curriculum.npz, by name."""
     return {}
 

@@ -356,6 +356,19 @@ class HostTest(tf.test.TestCase):
     self.assertEqual(float(metrics['best']), 0.0)
     self.assertEqual(float(metrics['coverage']), 0.0)
 
+  def test_history_is_that_of_the_largest_count_that_was_played(self):
+    made = _make('rcg', 2, 4)
+    self.assertEmpty(made.history())
+    batches, _ = self._play(made)
+    made.tenths.assign(1)  # The larger one begins, and was not played yet.
+    size = int(batches[0].size)
+    self.assertAllEqual(made.history()['active_phi'], batches[0].phi[:size])
+    self.assertEmpty(made.history()['solved_phi'])
+    batches, _ = self._play(made, score=1.0)
+    size = int(batches[1].size)
+    self.assertAllEqual(made.history()['solved_phi'], batches[1].phi[:size])
+    self.assertEmpty(made.history()['active_phi'])
+
 
 class UniformTest(tf.test.TestCase):
   def test_plays_the_target_distribution(self):

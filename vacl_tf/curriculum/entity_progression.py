@@ -10,6 +10,7 @@ may be any.
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import tensorflow as tf
 import tensorflow_probability as tfp
 
@@ -212,9 +213,14 @@ class EntityProgression(base.Curriculum):
       else:
         _note_if_played(inner, batch, how, inner_seed)
 
-  def history(self) -> dict[str, tf.Tensor]:
-    """Returns the history of the largest count in play."""
-    return self.inner[int(self.stage) + (int(self.tenths) > 0)].history()
+  def history(self) -> dict[str, tf.Tensor | np.ndarray]:
+    """Returns the history of the largest count in play.
+
+    Where it has none, because it was not played yet, that of a smaller one.
+    """
+    largest = int(self.stage) + (int(self.tenths) > 0)
+    found = (inner.history() for inner in self.inner[largest::-1])
+    return next(filter(None, found), {})
 
   def _check_num_tasks(self, num_tasks: int, size: tf.Tensor | None) -> None:
     """Raises ValueError for other numbers of tasks than the quotas divide."""

@@ -20,6 +20,7 @@ from vacl_tf.environments import task_space
 
 _MOST_REDRAWS = 100  # Of noise.
 _LEAST_ROWS = 16  # That noise is traced for.
+_SOLVED_VALUE = 0.95  # Above it a task is solved, as in task expansion.
 
 
 class Tasks:
@@ -237,6 +238,9 @@ class PythonCurriculum(base.Curriculum):
       key: tf.Variable(array, trainable=False, name=key)
       for key, array in self._chooser.state.items()
     }
+    # The latest batch, for pictures alone.
+    self._tasks = np.zeros([0, self._num_dims], np.float32)
+    self._value = np.zeros([0], np.float32)
 
   @property
   def source(self) -> str:
@@ -311,10 +315,27 @@ class PythonCurriculum(base.Curriculum):
   ) -> types.Metrics:
     del evaluation, seed
     tasks, told = self._arrays(batches, feedback)
+    self._tasks, self._value = tasks, told['value']
     found = self._called(lambda: self._chooser.update(tasks, told))
     mean = base.mean_value(batches[0], feedback[0].value)
     return {'training_value': mean} | {
       key: tf.constant(value, tf.float32) for key, value in found.items()
+    }
+
+  def history(self) -> dict[str, np.ndarray]:
+    """Returns the latest batch, apart by how its tasks went.
+
+    Names are those of task expansion's sets: `active_phi` [K, D] and
+    `active_value` [K] of tasks that are not solved, `solved_phi` and
+    `solved_value` of the others. Nothing before the first update.
+    """
+    if not len(self._value):
+      return {}
+    is_solved = self._value > _SOLVED_VALUE
+    return {
+      f'{name}_{key}': array[rows]
+      for name, rows in (('active', ~is_solved), ('solved', is_solved))
+      for key, array in (('phi', self._tasks), ('value', self._value))
     }
 
   def _arrays(

@@ -115,6 +115,24 @@ class PythonCurriculumTest(_TestCase):
     self.assertAllClose(metrics['mean_success'], np.mean([1.0, 0.8, 0.6, 0.4]))
     self.assertAllClose(metrics['training_value'], 0.3)
 
+  def test_history_is_the_latest_batch_apart_by_how_it_went(self):
+    curriculum, _ = self._make()
+    self.assertEmpty(curriculum.history())
+    value = np.array([0.95, 0.96, 0.0, 1.0, 0.5, 0.0], np.float32)
+    for size in (6, 5):  # Of the earlier batch nothing is left.
+      seed = randomness.root(size)
+      [batch] = curriculum.sample(_NUM_TASKS, seed, tf.constant(size))
+      told = types.TaskFeedback(value=tf.constant(value), success=value)
+      curriculum.update((batch,), (told,), tf.constant([np.nan]), seed)
+    history = curriculum.history()
+    self.assertEqual(
+      set(history),
+      {'active_phi', 'active_value', 'solved_phi', 'solved_value'},
+    )
+    for name, rows in (('active', [0, 2, 4]), ('solved', [1, 3])):
+      self.assertAllEqual(history[f'{name}_phi'], batch.phi.numpy()[rows])
+      self.assertAllEqual(history[f'{name}_value'], value[rows])
+
   def test_the_state_is_all_that_a_checkpoint_holds(self):
     """One that gets another's variables goes on as the other does."""
     first, _ = self._make()

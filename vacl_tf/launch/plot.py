@@ -4,8 +4,8 @@
 
 Runs that differ in nothing but the seed are one curve, with the 95 % bootstrap
 interval of their mean; a run alone has its success rate besides, dotted.
-FILE_curriculum.png shows how the sets of tasks
-grew in the first run that has them.
+FILE_curriculum.png shows how the tasks of the
+first run that has recorded them changed.
 """
 
 import itertools
@@ -101,15 +101,15 @@ def _draw(
 ) -> list[pathlib.Path]:
   """Draws runs; returns the files written."""
   # All is read before anything is drawn.
-  first = next((run for run in runs if run.has_sets), None)
-  sets = first and plot_curriculum.read(first)
+  found = plot_curriculum.find(runs)
   if labels:
     groups, title = group_by_label(runs, labels)
   else:
     groups, title = group_by_config(runs)
   plot_curves.draw(groups, title, output)
-  if first is None or sets is None:
+  if found is None:
     return [output]
+  first, sets = found
   beside = output.with_name(output.stem + '_curriculum.png')
   plot_curriculum.draw(first, sets, beside)
   if not sets.snapshots:
@@ -255,7 +255,9 @@ def main() -> int:
   for path in written:
     print(f'Wrote {path}')
   if len(written) == 1:
-    print('No picture of the curriculum: none of these runs keeps task sets.')
+    print(
+      'No picture of the curriculum: these runs recorded no tasks on a map.'
+    )
   return 0
 
 

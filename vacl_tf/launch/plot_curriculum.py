@@ -1,8 +1,9 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The picture of a curriculum: its sets of tasks, in time and in the room."""
+"""The picture of a curriculum: its tasks, in time and in the room."""
 
 import pathlib
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -37,7 +38,7 @@ def layout_of(cfg: config.Config) -> map_layout.MapLayout | None:
 
 
 class Sets(NamedTuple):
-  """The sets of tasks of a run.
+  """The tasks of a run.
 
   Attributes:
     layout: of their map, None if there is none.
@@ -47,9 +48,30 @@ class Sets(NamedTuple):
   layout: map_layout.MapLayout | None
   snapshots: dict[int, records.Snapshot]
 
+  @property
+  def have_places(self) -> bool:
+    """Whether there are tasks, and a map that they lie on."""
+    return self.layout is not None and bool(self.snapshots)
+
+
+def find(
+  runs: Iterable[records.Record],
+) -> tuple[records.Record, Sets] | None:
+  """Returns the first run whose curriculum can be drawn, and its tasks.
+
+  Raises:
+    Errors of `read`.
+  """
+  for run in runs:
+    if run.has_sets or run.snapshots:
+      sets = read(run)
+      if run.has_sets or sets.have_places:
+        return run, sets
+  return None
+
 
 def read(run: records.Record) -> Sets:
-  """Reads the sets of a run that has them.
+  """Reads the tasks that a run has recorded.
 
   Raises:
     UsageError: curriculum.npz can't be read.
@@ -57,20 +79,18 @@ def read(run: records.Record) -> Sets:
     ImportError: what the task's map needs is not installed.
   """
   layout = layout_of(run.cfg)
-  path = run.path / 'curriculum.npz'
-  snapshots = records.read_snapshots(path)
   if layout is not None:
-    _check_map(path, snapshots, layout)
-  return Sets(layout, snapshots)
+    _check_map(run, layout)
+  return Sets(layout, run.snapshots)
 
 
 def draw(run: records.Record, sets: Sets, output: pathlib.Path) -> None:
-  """Draws the sets of a run that has them."""
+  """Draws what `find` returned."""
   import matplotlib
   from matplotlib import figure
 
   layout, snapshots = sets
-  has_rooms = layout is not None and bool(snapshots)
+  has_rooms = sets.have_places
   target = task_sets.sample_target(layout, snapshots) if has_rooms else None
   heights = [_HISTORY_INCHES]
   if has_rooms:
@@ -88,19 +108,16 @@ def draw(run: records.Record, sets: Sets, output: pathlib.Path) -> None:
     plot_curves.save(picture, output)
 
 
-def _check_map(
-  path: pathlib.Path,
-  snapshots: dict[int, records.Snapshot],
-  layout: map_layout.MapLayout,
-) -> None:
+def _check_map(run: records.Record, layout: map_layout.MapLayout) -> None:
   """Raises ValueError if the tasks have no place on the map."""
   try:
-    for snapshot in snapshots.values():
+    for snapshot in run.snapshots.values():
       for name in ('active_phi', 'solved_phi'):
         task_sets.nearest_mover(snapshot[name][:1], layout)
   except (ValueError, IndexError) as error:
     raise ValueError(
-      f'{path} has tasks of another map; move it away to plot without it'
+      f'{run.path / "curriculum.npz"} has tasks of another map; move it away '
+      'to plot without it'
     ) from error
 
 
@@ -110,25 +127,17 @@ def _draw_history(
   sets: Sets,
   target: np.ndarray | None,
 ) -> None:
-  """Draws the sets against env steps, and stages of entity progression."""
+  """Draws tasks against env steps, and stages of entity progression."""
   stages = find_stages(run)
   has_far = target is not None
-  panels = list(part.subplots(1, 2 + has_far + bool(stages)))
-  sizes, news = panels[:2]
+  number = 2 * run.has_sets + has_far + bool(stages)
+  panels = part.subplots(1, number, squeeze=False)[0]
   columns = run.columns
   steps = columns['env_steps'] / _MILLION
-  sizes.plot(steps, columns['active_tasks'], color=_ACTIVE, label='active')
-  sizes.plot(steps, columns['solved_tasks'], color=_SOLVED, label='solved')
-  sizes.set_title('Tasks in the sets')
-  sizes.legend(loc='best')
-  window = max(5, len(steps) // 50)
-  smooth = _running_mean(columns['newly_solved'], window)
-  news.plot(steps, columns['newly_solved'], color=_SOLVED, lw=0.5, alpha=0.3)
-  news.plot(steps, smooth, color=_SOLVED, label=f'mean over {window}')
-  news.set_title('Newly solved in an iteration')
-  news.legend(loc='best')
+  if run.has_sets:
+    _draw_growth(panels, steps, columns)
   if has_far:
-    _draw_far(panels[2], run, sets, target)
+    _draw_far(panels[2 * run.has_sets], run, sets, target)
   if stages:
     _draw_mixing(panels[-1], steps, columns, stages)
   for axis in panels:
@@ -139,21 +148,41 @@ def _draw_history(
       axis.axvline(step, color=_INK, ls=':', lw=1.0)
 
 
+def _draw_growth(
+  panels: Sequence['axes.Axes'],
+  steps: np.ndarray,
+  columns: dict[str, np.ndarray],
+) -> None:
+  """Draws how large the sets are, and what is newly solved."""
+  sizes, news = panels[:2]
+  sizes.plot(steps, columns['active_tasks'], color=_ACTIVE, label='active')
+  sizes.plot(steps, columns['solved_tasks'], color=_SOLVED, label='solved')
+  sizes.set_title('Tasks in the sets')
+  sizes.legend(loc='best')
+  window = max(5, len(steps) // 50)
+  smooth = _running_mean(columns['newly_solved'], window)
+  news.plot(steps, columns['newly_solved'], color=_SOLVED, lw=0.5, alpha=0.3)
+  news.plot(steps, smooth, color=_SOLVED, label=f'mean over {window}')
+  news.set_title('Newly solved in an iteration')
+  news.legend(loc='best')
+
+
 def _draw_far(
   axis: 'axes.Axes', run: records.Record, sets: Sets, target: np.ndarray
 ) -> None:
-  """Draws how far each set is from the target distribution."""
+  """Draws how far tasks are from the target distribution."""
   iterations = list(sets.snapshots)
   steps = np.interp(
     iterations, run.columns['iteration'], run.columns['env_steps']
   )
+  labels = plot_rooms.labels(run)
   for name, colour in (('active', _ACTIVE), ('solved', _SOLVED)):
     far = [
       task_sets.distance_to_target(x[f'{name}_phi'], target, sets.layout)
       for x in sets.snapshots.values()
     ]
     style = {'color': colour, 'marker': 'o', 'ms': 4}
-    axis.plot(steps / _MILLION, far, label=name, **style)
+    axis.plot(steps / _MILLION, far, label=labels[name], **style)
   axis.set_title('Distance to the target tasks')
   axis.set_ylabel('metres a coordinate')
   axis.legend(loc='best')

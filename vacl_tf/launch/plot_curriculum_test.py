@@ -5,15 +5,21 @@
 import pathlib
 
 import numpy as np
+import tensorflow as tf
 from absl.testing import absltest
 from absl.testing import parameterized
+from matplotlib import image
 
 from vacl_tf import config
+from vacl_tf import curriculum
 from vacl_tf import environments
 from vacl_tf import presets
 from vacl_tf import randomness
+from vacl_tf import types
 from vacl_tf.launch import plot_curriculum
 from vacl_tf.launch import records
+from vacl_tf.testing import run_folders
+from vacl_tf.training import history
 
 
 def _layout(name):
@@ -73,6 +79,34 @@ class LayoutTest(parameterized.TestCase):
     walls = np.array(_layout('ramp_use').walls)
     self.assertGreater(len(walls), 4)  # The room's, besides the outer ones.
     self.assertTrue((walls[:, ::2] < walls[:, 1::2]).all())
+
+
+class PlayedTest(absltest.TestCase):
+  def test_what_a_curriculum_in_numpy_plays_is_drawn(self):
+    root = pathlib.Path(self.create_tempdir().full_path)
+    run = run_folders.write_run(
+      root / 'run', has_sets=False, curriculum='rcg', num_agents=4
+    )
+    record = records.read(run)
+    world = environments.load('simple_spread', num_agents=4)
+    made = curriculum.make(record.cfg, [world], randomness.root(0))
+    for iteration in (1, 20, 40):
+      seed = randomness.root(iteration)
+      [batch] = made.sample(record.cfg.training.num_tasks, seed)
+      value = tf.cast(tf.range(len(batch.phi)) % 3, tf.float32) / 2.0
+      told = types.TaskFeedback(value, **dict.fromkeys(made.feedback, value))
+      made.update((batch,), (told,), tf.constant([np.nan]), seed)
+      history.record(run / 'curriculum.npz', made, iteration)
+    found, sets = plot_curriculum.find([record])
+    self.assertIs(found, record)
+    self.assertEqual(list(sets.snapshots), [1, 20, 40])
+    last = sets.snapshots[40]
+    np.testing.assert_array_equal(
+      last['solved_phi'], batch.phi.numpy()[2::3], strict=True
+    )
+    output = root / 'curriculum.png'
+    plot_curriculum.draw(record, sets, output)
+    self.assertEqual(image.imread(output).shape[1], 1200)
 
 
 class StagesTest(absltest.TestCase):

@@ -261,6 +261,25 @@ class PicturesTest(parameterized.TestCase):
     )
     self.assertEqual(shared, 'default preset, vacl')
 
+  def test_a_curriculum_without_sets_is_the_tasks_that_it_played(self):
+    runs = [
+      run_folders.write_run(self.root / name, has_sets=False, curriculum=name)
+      for name in ('uniform', 'rcg')
+    ]
+    run_folders.write_snapshots(runs[1])
+    beside = self.root / 'curves_curriculum.png'
+    self.assertEqual(plot.plot(runs, self.output), [self.output, beside])
+    far, *rooms = self.drawn[1].axes
+    self.assertLen(rooms, 3 * 3 + 2)
+    self.assertEqual(far.get_title(), 'Distance to the target tasks')
+    played = ['played, not solved', 'played, solved']
+    self.assertEqual([x.get_label() for x in far.lines], played)
+    [legend] = [x for part in self.drawn[1].subfigs for x in part.legends]
+    told = ' '.join(x.get_text() for x in legend.get_texts())
+    self.assertNotIn('active', told)
+    for label in played:
+      self.assertIn(label, told)
+
   def test_a_task_may_have_neither_reference_nor_map(self):
     self.enter_context(mock.patch.dict(catalog.TASKS._entries))
     catalog.register_task(
@@ -277,6 +296,11 @@ class PicturesTest(parameterized.TestCase):
     plot.plot([run], self.output)
     self.assertEqual(self._legend(), ['vacl (seed 0)'])
     self.assertLen(self.drawn[1].axes, 2)
+    played = run_folders.write_run(
+      self.root / 'rcg', has_sets=False, env='elsewhere', curriculum='rcg'
+    )
+    run_folders.write_snapshots(played)
+    self.assertEqual(plot.plot([played], self.output), [self.output])
 
   def test_references_are_those_of_the_task(self):
     for task in map(catalog.TASKS.get, catalog.TASKS.names()):

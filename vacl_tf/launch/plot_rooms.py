@@ -29,6 +29,16 @@ _EVEN = 3.0  # Times the density of an even fill: as dark as shades get.
 _BELOW = 2.6  # Inches for the distances and the legend.
 
 
+def labels(run: records.Record) -> dict[str, str]:
+  """Returns what a run's active and solved tasks are in words.
+
+  They are of two sets if it keeps such sets, else of the latest batch.
+  """
+  if run.has_sets:
+    return {'active': 'active tasks', 'solved': 'solved tasks'}
+  return {'active': 'played, not solved', 'solved': 'played, solved'}
+
+
 def height(
   layout: map_layout.MapLayout, snapshots: dict[int, records.Snapshot]
 ) -> float:
@@ -52,7 +62,7 @@ def draw(
   layout: map_layout.MapLayout,
   target: np.ndarray,
 ) -> None:
-  """Draws the sets of tasks early to late, and the target tasks last."""
+  """Draws tasks early to late, and the target tasks last."""
   chosen = task_sets.choose_snapshots(snapshots)
   steps = np.interp(chosen, run.columns['iteration'], run.columns['env_steps'])
   kinds = list(dict.fromkeys(layout.kinds))
@@ -88,17 +98,23 @@ def draw(
   grid[-2][0].set_xlabel('metres')
   grid[-1][-1].remove()
   _draw_below(grid[-1][:-1], columns, layout, target)
-  _add_legend(part, bool(layout.walls))
+  _add_legend(part, labels(run), bool(layout.walls))
 
 
-def _add_legend(part: 'figure.SubFigure', has_walls: bool) -> None:
+def _add_legend(
+  part: 'figure.SubFigure', names: dict[str, str], has_walls: bool
+) -> None:
   from matplotlib import lines
   from matplotlib import patches
 
   handles = [
-    patches.Patch(color=ACTIVE, label='active tasks: shade, darker where many'),
+    patches.Patch(
+      color=ACTIVE, label=f'{names["active"]}: shade, darker where many'
+    ),
     lines.Line2D(
-      [], [], color=SOLVED, label='solved tasks; in rooms, the line holds 90 %'
+      *([], []),
+      color=SOLVED,
+      label=f'{names["solved"]}; in rooms, the line holds 90 %',
     ),
     lines.Line2D([], [], color=INK, ls='--', label='target tasks'),
   ]

@@ -64,8 +64,20 @@ class Record:
 
   @property
   def has_sets(self) -> bool:
-    """Whether the curriculum kept an active and a solved set."""
+    """Whether metrics.csv tells how an active and a solved set grew.
+
+    Other curricula have `snapshots` of what was played.
+    """
     return all(name in self.columns for name in _OF_SETS)
+
+  @functools.cached_property
+  def snapshots(self) -> dict[int, Snapshot]:
+    """Tasks by iteration, see `read_snapshots`; none at all is possible.
+
+    Raises:
+      UsageError: curriculum.npz can't be read.
+    """
+    return read_snapshots(self.path / 'curriculum.npz')
 
   @property
   def is_unfinished(self) -> bool:

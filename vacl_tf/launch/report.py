@@ -173,8 +173,7 @@ def _played(
   if run is None:
     note('no curriculum, films or numbers of agents: no constants are known')
     return []
-  has_sets = [x for x in runs if x.record is not None and x.record.has_sets]
-  run = has_sets[0] if has_sets else run
+  run = next(filter(_has_tasks, runs), run)
   sets = _sets(run, note)
   policy = report_films.load(run.path, note)
   shown = found = None
@@ -200,8 +199,18 @@ def _played(
   return sections
 
 
+def _has_tasks(run: report_runs.Run) -> bool:
+  """Whether a run has recorded its curriculum, in whatever state that is."""
+  if run.record is None:
+    return False
+  try:
+    return run.record.has_sets or bool(run.record.snapshots)
+  except command_line.UsageError:
+    return True
+
+
 def _sets(run: report_runs.Run, note: report_runs.Note) -> plot_curriculum.Sets:
-  """Returns the sets of tasks of a run, without what can't be read."""
+  """Returns the tasks that a run recorded, without what can't be read."""
   if run.record is None:
     return plot_curriculum.Sets(None, {})
   try:
@@ -224,29 +233,32 @@ def _curriculum(
   """Returns the section on the curriculum."""
   record = run.record
   name = run.cfg.environment.name
-  if record is None or not record.has_sets:
-    told = f'{run.path} keeps no sets of tasks ({run.cfg.curriculum.name}).'
+  if sets.snapshots and sets.layout is None:
+    note(f'tasks of {name} have no map: where they lie is not drawn')
+  if record is None or not (record.has_sets or sets.have_places):
+    told = f'{run.path} has no tasks to show ({run.cfg.curriculum.name}).'
     return report_page.section(
       'curriculum', 'Curriculum', report_page.paragraph(told)
     )
   target = None
-  if sets.layout is None:
-    note(f'tasks of {name} have no map: sizes of the sets alone are drawn')
-  elif sets.snapshots:
+  if sets.have_places:
     target = task_sets.sample_target(sets.layout, sets.snapshots)
     filmed = report_sets.Filmed({}, target[:100], {})
     data['curriculum'] = report_sets.build(
       sets.layout,
       sets.snapshots,
-      record.columns,
+      record,
       filmed if shown is None else shown.filmed,
     )
     data.setdefault('films', {'shared': {}, 'items': []})
   data['charts']['sets'] = report_charts.sets(record, sets, target)
+  told = f'Sets of tasks of {run.path}.'
+  if not record.has_sets:
+    told = f'Tasks of {run.path} that were played in some of its iterations.'
   return report_page.section(
     'curriculum',
     'Curriculum',
-    report_page.paragraph(f'Sets of tasks of {run.path}.'),
+    report_page.paragraph(told),
     report_page.widget('curriculum') if 'curriculum' in data else '',
     report_page.charts('sets'),
   )

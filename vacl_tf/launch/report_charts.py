@@ -121,25 +121,27 @@ def line(
 def sets(
   run: records.Record, found: plot_curriculum.Sets, target: np.ndarray | None
 ) -> list[Chart]:
-  """Returns how the sets of tasks grow.
+  """Returns how the sets of tasks grow, if it has any, and where tasks are.
 
   Args:
-    run: that keeps sets.
+    run: that recorded its curriculum.
     found: its snapshots.
     target: [rows, D] target tasks, None if the task has no map.
   """
   columns = run.columns
   steps = columns['env_steps'] / plot_curves.MILLION
   colours = {'active': plot_rooms.ACTIVE, 'solved': plot_rooms.SOLVED}
-  sizes = [
-    line(name, colour, steps, columns[f'{name}_tasks'])
-    for name, colour in colours.items()
-  ]
-  news = [line('', plot_rooms.SOLVED, steps, columns['newly_solved'])]
-  charts = [
-    chart('Tasks in the sets', _STEPS_NAME, 'tasks', sizes),
-    chart('Newly solved in an iteration', _STEPS_NAME, 'tasks', news),
-  ]
+  charts = []
+  if run.has_sets:
+    sizes = [
+      line(name, colour, steps, columns[f'{name}_tasks'])
+      for name, colour in colours.items()
+    ]
+    news = [line('', plot_rooms.SOLVED, steps, columns['newly_solved'])]
+    charts += [
+      chart('Tasks in the sets', _STEPS_NAME, 'tasks', sizes),
+      chart('Newly solved in an iteration', _STEPS_NAME, 'tasks', news),
+    ]
   if target is not None and found.snapshots:
     at = steps_of(run.columns, list(found.snapshots)) / plot_curves.MILLION
     far = {
@@ -149,7 +151,8 @@ def sets(
       ]
       for name in colours
     }
-    lines = [line(x, colours[x], at, np.array(far[x])) for x in colours]
+    labels = plot_rooms.labels(run)
+    lines = [line(labels[x], colours[x], at, np.array(far[x])) for x in colours]
     charts.append(
       chart('Distance to the target tasks', _STEPS_NAME, 'metres', lines)
     )

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The sets of tasks over time, as JSON that page/curriculum.js draws."""
+"""The tasks over time, as JSON that page/curriculum.js draws."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -38,7 +38,7 @@ class Filmed(NamedTuple):
 def build(
   layout: map_layout.MapLayout,
   snapshots: Mapping[int, records.Snapshot],
-  columns: dict[str, np.ndarray],
+  run: records.Record,
   filmed: Filmed,
 ) -> dict[str, Any]:
   """Returns the map and the sets of each snapshot.
@@ -46,17 +46,19 @@ def build(
   Args:
     layout: of the tasks.
     snapshots: by iteration, one or more.
-    columns: of metrics.csv.
+    run: that they are of.
     filmed: which tasks have films.
   """
   low, high = plot_rooms.bounds(layout)
   unit = float((high - low).max()) / _LEVELS
-  steps = report_charts.steps_of(columns, list(snapshots)).tolist()
+  steps = report_charts.steps_of(run.columns, list(snapshots)).tolist()
   return {
     'kinds': list(dict.fromkeys(layout.kinds)),
     'walls': [list(wall) for wall in layout.walls],
     'box': [float(x) for x in (low[0], high[0], low[1], high[1])],
     'unit': unit,
+    'names': plot_rooms.labels(run) | {'target': 'target tasks'},
+    'has_sets': run.has_sets,
     'snapshots': [
       {
         'iteration': iteration,

@@ -3,22 +3,30 @@
 """The map of a page has the tasks of the snapshots, where they are."""
 
 import base64
+import pathlib
 
 import numpy as np
 from absl.testing import absltest
 from absl.testing import parameterized
 
+from vacl_tf import config
 from vacl_tf.environments import map_layout
+from vacl_tf.launch import records
 from vacl_tf.launch import report_sets
 
 _ROOM = (-3.0, 3.0, -1.0, 1.0)
 _LAYOUT = map_layout.MapLayout(
   ('agent', 'landmark'), 'agent', 'landmark', _ROOM, _ROOM, unit=0.5
 )
-_COLUMNS = {
-  'iteration': np.array([1.0, 11.0]),
-  'env_steps': np.array([100.0, 1100.0]),
-}
+_RUN = records.Record(
+  path=pathlib.Path(),
+  cfg=config.Config(),
+  columns={
+    'iteration': np.array([1.0, 11.0]),
+    'env_steps': np.array([100.0, 1100.0]),
+  },
+  length=config.RunLength(),
+)
 _NOTHING = report_sets.Filmed({}, np.zeros([0, 8]), {})
 
 
@@ -36,7 +44,7 @@ def _points(packed, text):
 class BuildTest(parameterized.TestCase):
   def _build(self, filmed=_NOTHING, **snapshots):
     snapshots = {int(key[1:]): value for key, value in snapshots.items()}
-    return report_sets.build(_LAYOUT, snapshots, _COLUMNS, filmed)
+    return report_sets.build(_LAYOUT, snapshots, _RUN, filmed)
 
   def test_places_are_those_of_the_tasks_whatever_their_counts(self):
     snapshots = {1: _snapshot(7, 2), 6: _snapshot(4, 3)}

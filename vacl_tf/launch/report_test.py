@@ -71,6 +71,35 @@ class ReportTest(parameterized.TestCase):
     self.assertLen(page.data['curriculum']['snapshots'], 3)
     self.assertEqual(page.data['films']['items'], [])
 
+  def test_sets_are_called_what_they_are(self):
+    _, page = self._report()
+    titles = [x['title'] for x in page.data['charts']['sets']]
+    self.assertLen(titles, 3)
+    self.assertEqual(page.data['curriculum']['names']['active'], 'active tasks')
+    self.assertIn('Sets of tasks of', page.text)
+
+  def test_a_curriculum_without_sets_is_the_tasks_that_it_played(self):
+    bare, played = (
+      run_folders.write_run(self.root / name, has_sets=False, curriculum=name)
+      for name in ('uniform', 'rcg')
+    )
+    run_folders.write_snapshots(played)
+    _, page = self._report(bare, played)
+    [far] = page.data['charts']['sets']
+    names = page.data['curriculum']['names']
+    self.assertEqual(
+      [x['name'] for x in far['series']],
+      ['played, not solved', 'played, solved'],
+    )
+    self.assertEqual(
+      [names['active'], names['solved']], [x['name'] for x in far['series']]
+    )
+    self.assertNotIn('Sets of tasks', page.text)
+    self.assertIn(f'Tasks of {played} that were played', page.text)
+    _, page = self._report(bare)
+    self.assertIn(f'{bare} has no tasks to show (uniform)', page.text)
+    self.assertNotIn('curriculum', page.data)
+
   def test_curves_are_those_of_the_run(self):
     _, page = self._report()
     [steps, minutes] = page.data['charts']['curves']

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Small pictures of the sets of tasks, in milliseconds: for TensorBoard."""
+"""Small pictures of where tasks lie, in milliseconds: for TensorBoard."""
 
 from collections.abc import Mapping
 
@@ -26,8 +26,8 @@ def draw(
     history: of a curriculum, see `Curriculum.history`.
 
   Returns:
-    By kind of entity, uint8 [height, width, 3]; nothing if the curriculum
-    keeps no such sets, or they are of another map.
+    By kind of entity, uint8 [height, width, 3]; nothing if the history has
+    no such tasks, or they are of another map.
   """
   if not all(f'{name}_phi' in history for name in _COLOURS):
     return {}

@@ -1,6 +1,6 @@
 // Copyright 2026 The vacl_tf Authors.
 // SPDX-License-Identifier: Apache-2.0
-// The sets of tasks over time: a slider, a map for each kind, a chosen task.
+// The tasks over time: a slider, a map for each kind, a chosen task.
 
 const SETS = ['target', 'solved', 'active']; // In the order of drawing.
 const SET_COLOURS = {active: '#2f7fb8', solved: '#d55e00', target: '#8a8a8a'};
@@ -56,7 +56,7 @@ class Curriculum {
       this.boxes[name].addEventListener('change', () => this.show());
       make(label, 'span', {
         class: 'dot', style: `--colour: ${SET_COLOURS[name]}`,
-      }, ` ${name} tasks`);
+      }, ` ${this.map.names[name]}`);
     }
   }
 
@@ -307,7 +307,7 @@ class Curriculum {
   }
 
   describe(name, set, row) {
-    const found = [['set', name]];
+    const found = [['set', this.map.names[name]]];
     const values = set.values && unpack(set.values, Uint8Array);
     if (values) {
       const value = values[row] === UNKNOWN ?
@@ -320,7 +320,7 @@ class Curriculum {
     if (set.generations) {
       found.push(['generation', String(set.generations[row])]);
     }
-    if (name !== 'target') {
+    if (name !== 'target' && this.map.has_sets) {
       let told = 'not recorded by this run';
       if (set.generations && set.generations[row] === 0) {
         told = 'none, it is one of the easy tasks';
