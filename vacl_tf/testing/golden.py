@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 _MODULE = 'vacl_tf.testing.golden'
 _PATH = 'vacl_tf/testing/golden.py'
+# Compiled ones and one in NumPy; all others would take three times as long.
+_CURRICULA = ('vacl', 'task_expansion', 'uniform', 'rcg')
 _ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 _NUM_MADE_UP = 5  # Updates of the curriculum with made-up values.
 _MOST_TOLD = 4  # Of one kind of difference in a case.
@@ -74,7 +76,7 @@ def cases(chosen: str = '') -> list[Case]:
     Case(task, preset, curriculum)
     for task in catalog.TASKS.names()
     for preset in catalog.TASKS.get(task).presets
-    for curriculum in catalog.CURRICULA.names()
+    for curriculum in _CURRICULA
   ]
   return [case for case in found if any(part in str(case) for part in parts)]
 
