@@ -25,6 +25,7 @@ _COLOURS = (
   '#999999',
   '#B8AD00',  # Their yellow, darker: as it is it drowns in white.
 )
+_DASHES = ('-', ':')  # The second for what has no colour of its own.
 _INK = '#555555'
 _MILLION = 1e6
 _GRID_POINTS = 400
@@ -76,7 +77,8 @@ def draw(
   num_columns = min(len(panels), _COLUMNS)
   num_rows = -(-len(panels) // num_columns)
   width, height = _PANEL
-  size = (width * num_columns, height * num_rows + _LEGEND_INCHES)
+  legend = _LEGEND_INCHES * (1 + len(methods) // 8)
+  size = (width * num_columns, height * num_rows + legend)
   with matplotlib.rc_context(plot_curves.STYLE):
     picture = figure.Figure(figsize=size, layout='constrained')
     grid = picture.subplots(num_rows, num_columns, squeeze=False).ravel()
@@ -117,21 +119,22 @@ def save(picture: 'figure.Figure', path: pathlib.Path) -> None:
 def _draw_panel(axis: 'axes.Axes', panel: Panel, methods: list[str]) -> None:
   for index, method in enumerate(methods):
     curves = panel.curves.get(method, [])
-    colour = _COLOURS[index % len(_COLOURS)]
+    dashes, colour = divmod(index, len(_COLOURS))
+    style = {'color': _COLOURS[colour], 'ls': _DASHES[dashes % len(_DASHES)]}
     for steps, coverage in curves:
       marker = 'o' if len(steps) == 1 else None
       axis.plot(
         steps / _MILLION,
         coverage,
-        color=colour,
         lw=0.6,
         alpha=0.45,
         marker=marker,
         ms=3,
+        **style,
       )
     if curves:
       grid, mean = mean_curve(curves, panel.budget)
-      axis.plot(grid / _MILLION, mean, color=colour, lw=2.2, label=method)
+      axis.plot(grid / _MILLION, mean, lw=2.2, label=method, **style)
   axis.axhline(panel.chance, color=_INK, ls='--', lw=1.0, label='chance')
   axis.set_title(panel.title)
   axis.set_xlabel('environment steps (millions)')

@@ -299,9 +299,19 @@ class FigureTest(_Case):
       [text.get_text() for text in legend.get_texts()], ['uniform', 'chance']
     )
 
-  def test_enough_colours(self):
-    most = max(len(study.methods) for study in studies.STUDIES.values())
-    self.assertGreaterEqual(len(set(study_figure._COLOURS)), most)
+  def test_every_method_has_a_line_of_its_own(self):
+    curves = [(np.array([0, 100]), np.zeros(2))]
+    for study in studies.STUDIES.values():
+      panel = study_figure.Panel(
+        'room', 100, 0.1, dict.fromkeys(study.methods, curves)
+      )
+      picture = study_figure.draw([panel], list(study.methods), 'small')
+      lines = [
+        (line.get_color(), line.get_linestyle())
+        for line in picture.axes[0].lines
+        if line.get_label() in study.methods
+      ]
+      self.assertLen(set(lines), len(study.methods))
 
 
 if __name__ == '__main__':
