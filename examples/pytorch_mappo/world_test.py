@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The worlds are MPE2's, step by step: python world_test.py."""
 
-import unittest
-
 import numpy as np
 import world
+from absl.testing import absltest
 from mpe2 import simple_spread_v3
 
 _NUM_WORLDS = 20
@@ -23,7 +22,7 @@ def _coverage(env: simple_spread_v3.parallel_env) -> float:
   ) / len(inner.landmarks)
 
 
-class WorldsTest(unittest.TestCase):
+class WorldsTest(absltest.TestCase):
   """Compares with the environment that MPE2 offers."""
 
   def test_observations_and_coverage_are_those_of_mpe2(self) -> None:
@@ -63,4 +62,4 @@ class WorldsTest(unittest.TestCase):
 
 
 if __name__ == '__main__':
-  unittest.main()
+  absltest.main()
