@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
 _MODULE = 'vacl_tf.testing.golden'
 _PATH = 'vacl_tf/testing/golden.py'
-# Compiled ones and one in NumPy; all others would take three times as long.
-_CURRICULA = ('vacl', 'task_expansion', 'uniform', 'rcg')
 _ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 _NUM_MADE_UP = 5  # Updates of the curriculum with made-up values.
 _MOST_TOLD = 4  # Of one kind of difference in a case.
@@ -71,12 +69,15 @@ class _Parser(argparse.ArgumentParser):
 
 def cases(chosen: str = '') -> list[Case]:
   """Returns the cases whose names have one of `chosen`, or all of them."""
+  from vacl_tf.testing import products  # It imports TensorFlow.
+
   parts = chosen.split(',')
   found = [
     Case(task, preset, curriculum)
     for task in catalog.TASKS.names()
     for preset in catalog.TASKS.get(task).presets
-    for curriculum in _CURRICULA
+    for curriculum in catalog.CURRICULA.names()
+    if products.suits(task, curriculum)
   ]
   return [case for case in found if any(part in str(case) for part in parts)]
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs of any task with any agent and any curriculum, two iterations each."""
 
+import functools
 import itertools
 import math
 from collections.abc import Iterator
@@ -39,7 +40,7 @@ def each_once() -> list[Product]:
   pairs, found = list(_pairs()), []
   while waiting or len(found) < len(pairs):
     task, agent = pairs[len(found) % len(pairs)]
-    suiting = (x for x in (*waiting, *names) if _suits(task, x))
+    suiting = (x for x in (*waiting, *names) if suits(task, x))
     name = next(suiting)
     waiting = [x for x in waiting if x != name]
     found.append(Product(task, agent, name))
@@ -52,7 +53,7 @@ def all_products() -> list[Product]:
     Product(*pair, curriculum)
     for curriculum in catalog.CURRICULA.names()
     for pair in _pairs()
-    if _suits(pair[0], curriculum)
+    if suits(pair[0], curriculum)
   ]
 
 
@@ -61,7 +62,8 @@ def _pairs() -> Iterator[tuple[str, str]]:
   return itertools.product(catalog.TASKS.names(), catalog.AGENTS.names())
 
 
-def _suits(task: str, curriculum: str) -> bool:
+@functools.cache
+def suits(task: str, curriculum: str) -> bool:
   """Returns whether a task has what a curriculum needs to know."""
   if curriculum not in _NEED_GOALS:
     return True
