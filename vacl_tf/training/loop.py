@@ -60,15 +60,15 @@ def iterate(
     metrics |= programs.replicas.sum(of_worlds)
 
   # Maximise L2: the curriculum, given how the policy did.
-  was_in_play = run.curriculum.in_play()
+  resets = cfg.progression.reset_optimizer
+  was_in_play = run.curriculum.in_play() if resets else None
   metrics |= programs.update(
     batches,
     _feedback(run, batches, found),
     run.coverage[:, -1],
     run.seed(stream.UPDATE),
   )
-  is_new = run.curriculum.in_play() & ~was_in_play
-  if cfg.progression.reset_optimizer and tf.reduce_any(is_new):
+  if resets and tf.reduce_any(run.curriculum.in_play() & ~was_in_play):
     for optimizer in run.learner.optimizers:
       optimizer.reset()
   run.iteration.assign_add(1)
