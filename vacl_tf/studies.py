@@ -168,6 +168,14 @@ _EXPANSION = (
   'value_weighted',
   'no_rejection',
 )
+_EXPANSION_HARD = (
+  BASELINE,
+  'no_stein',
+  'no_rejection',
+  'no_noise',
+  'fifo',
+  'seeds_active',
+)
 _POPULATION = (
   BASELINE,
   'vacl_direct',
@@ -225,7 +233,10 @@ _LIST = (
     name='claims',
     about='What the paper says of the parts of task expansion (figures 5, 9 '
     'and 12, table 2), with one learner, at a constant rate.',
-    stages=(((_SIMPLE_SPREAD, _EXPANSION), (_PUSH_BALL, _EXPANSION)),),
+    stages=(
+      ((_SIMPLE_SPREAD, _EXPANSION), (_PUSH_BALL, _EXPANSION)),
+      ((_HARD_SPREAD, _EXPANSION_HARD),),
+    ),
   ),
   Study(
     name='population',

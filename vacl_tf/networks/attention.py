@@ -93,8 +93,7 @@ class Attention(snt.Module):
       of_query, of_keys = affines
       weight = self.w * of_keys.scale
       bias = tf.linalg.matvec(weight, of_query.offset, transpose_a=True)
-      scale = tf.expand_dims(of_query.scale, 1)
-      query = tf.matmul(query, scale * weight) + bias
+      query = blocks.linear(query, weight, bias, of_query.scale)
     num_keys = tf.shape(keys)[0]
     query = tf.reshape(query, tf.stack([num_keys, -1, size]))
     return tf.reshape(attend(query, keys, mask), [-1, size])

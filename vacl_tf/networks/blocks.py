@@ -71,6 +71,44 @@ class Affine(snt.Module):
     return x * self.scale + self.offset
 
 
+def sum_rows(x: tf.Tensor) -> tf.Tensor:
+  """Returns [H], the sum of the rows of x [N, H]; see `standardize`."""
+  # Two rows of ones: a product with one XLA computes column by column.
+  return tf.matmul(tf.ones([2, tf.shape(x)[0]]), x)[0]
+
+
+@tf.custom_gradient
+def linear(
+  x: tf.Tensor, w: tf.Tensor, b: tf.Tensor, scale: tf.Tensor
+) -> tuple[tf.Tensor, Callable]:
+  """Returns (scale x) w + b.
+
+  The gradient is written out for speed on a CPU, where a product that is summed
+  over rows is faster with the wider factor on the right.
+
+  Args:
+    x: [N, input].
+    w: [input, output].
+    b: [output].
+    scale: [input] of x, applied to w.
+  """
+  scaled = tf.expand_dims(scale, 1) * w
+
+  def gradient(dy: tf.Tensor) -> tuple[tf.Tensor, ...]:
+    if x.shape[1] > dy.shape[1]:  # Transposed late, or XLA swaps the factors.
+      product = tf.matmul(dy, x, transpose_a=True)
+      dw = tf.transpose(product * scale)
+      dscale = tf.reduce_sum(product * tf.transpose(w), 0)
+    else:
+      product = tf.matmul(x, dy, transpose_a=True)
+      dw = product * tf.expand_dims(scale, 1)
+      dscale = tf.reduce_sum(product * w, 1)
+    dx = tf.matmul(dy, scaled, transpose_b=True)
+    return dx, dw, sum_rows(dy), dscale
+
+  return tf.matmul(x, scaled) + b, gradient
+
+
 def folded(
   x: tf.Tensor, w: tf.Tensor, b: tf.Tensor, affines: tuple[Affine, ...]
 ) -> tf.Tensor:
@@ -84,11 +122,11 @@ def folded(
       there is nothing to fold.
   """
   if not affines:
-    return tf.matmul(x, w) + b
+    return linear(x, w, b, tf.ones(w.shape[:1]))
   scale = tf.concat([affine.scale for affine in affines], 0)
   offset = tf.concat([affine.offset for affine in affines], 0)
   b = b + tf.linalg.matvec(w, offset, transpose_a=True)
-  return tf.matmul(x, tf.expand_dims(scale, 1) * w) + b
+  return linear(x, w, b, scale)
 
 
 class Folded(snt.Module):

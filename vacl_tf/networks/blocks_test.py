@@ -70,6 +70,23 @@ class StandardizeTest(tf.test.TestCase):
     self.assertAllInRange(tape.gradient(y, x), -1.0, 1.0)
 
 
+class LinearTest(parameterized.TestCase, tf.test.TestCase):
+  @parameterized.named_parameters(('wider', 3, 8), ('narrower', 8, 3))
+  def test_equals_the_plain_formula_with_its_gradients(self, inputs, outputs):
+    rng = np.random.default_rng(2)
+    shapes = [7, inputs], [inputs, outputs], [outputs], [inputs]
+    given = [tf.constant(rng.normal(size=x), tf.float32) for x in shapes]
+    found = []
+    for function in (blocks.linear, lambda x, w, b, s: (s * x) @ w + b):
+      with tf.GradientTape() as tape:
+        tape.watch(given)
+        y = function(*given)
+        loss = tf.reduce_sum(tf.sin(y))
+      found.append((y, *tape.gradient(loss, given)))
+    for one, other in zip(*found, strict=True):
+      self.assertAllClose(one, other, rtol=1e-4, atol=1e-5)
+
+
 class BlockTest(parameterized.TestCase, tf.test.TestCase):
   @parameterized.parameters(('relu', 3.0), ('tanh', 2.0))
   def test_activation(self, name, size):

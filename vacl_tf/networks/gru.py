@@ -204,7 +204,7 @@ def _through_sums(
   d_x = tf.matmul(d, padded, transpose_b=True)
   d_w = tf.matmul(tf.reshape(x, [-1, num_features]), d, transpose_a=True)
   d_u = tf.matmul(tf.reshape(before, [-1, size]), d, transpose_a=True)
-  d_b = tf.reduce_sum(d, 0)
+  d_b = blocks.sum_rows(d)
   return tf.reshape(d_x, tf.shape(x)), _Weights(
     w=d_w[:, size:],
     b=d_b[size:],
