@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The figure of a study: coverage over environment steps, a panel a task."""
+"""Figures of a study: curves of all its methods, in one panel or several."""
 
 import pathlib
 from typing import TYPE_CHECKING, NamedTuple
@@ -27,42 +27,44 @@ _COLOURS = (
 )
 _DASHES = ('-', ':')  # The second for what has no colour of its own.
 _INK = '#555555'
-_MILLION = 1e6
 _GRID_POINTS = 400
 _COLUMNS = 2
 _PANEL = (6.4, 3.8)  # Inches.
 _LEGEND_INCHES = 0.9
 
-Curve = tuple[np.ndarray, np.ndarray]  # Steps and coverage.
+Curve = tuple[np.ndarray, np.ndarray]  # Abscissae and values in [0, 1].
 
 
 class Panel(NamedTuple):
-  """A task.
+  """Curves in one pair of axes.
 
   Attributes:
-    title: what it is.
-    budget: steps that are shown.
-    chance: coverage of an untrained policy.
+    title: what it shows.
+    limit: abscissae from 0 to it are shown.
     curves: of each run, by method.
+    levels: horizontal lines, by name.
   """
 
   title: str
-  budget: int
-  chance: float
+  limit: float
   curves: dict[str, list[Curve]]
+  levels: dict[str, float]
 
 
-def mean_curve(curves: list[Curve], budget: float) -> Curve:
+def mean_curve(curves: list[Curve], limit: float) -> Curve:
   """Returns the mean of curves; each keeps its first and its last value.
 
   Thus the area under it is the mean of theirs, but for the width of the grid.
   """
-  grid = np.linspace(0.0, budget, _GRID_POINTS)
+  grid = np.linspace(0.0, limit, _GRID_POINTS)
   return grid, np.mean([np.interp(grid, *curve) for curve in curves], axis=0)
 
 
 def draw(
-  panels: list[Panel], methods: list[str], title: str
+  panels: list[Panel],
+  methods: list[str],
+  title: str,
+  labels: tuple[str, str],
 ) -> 'figure.Figure':
   """Draws every run thin and the mean of each method thick.
 
@@ -70,6 +72,7 @@ def draw(
     panels: at least one.
     methods: in the order of the legend; each has its colour in all panels.
     title: of the whole.
+    labels: of abscissae and values.
   """
   import matplotlib
   from matplotlib import figure
@@ -84,15 +87,18 @@ def draw(
     grid = picture.subplots(num_rows, num_columns, squeeze=False).ravel()
     for axis, panel in zip(grid, panels, strict=False):
       _draw_panel(axis, panel, methods)
+      axis.set_xlabel(labels[0])
     for axis in grid[len(panels) :]:
       axis.remove()
     for axis in grid[::num_columns]:
-      axis.set_ylabel('coverage of the evaluation')
+      axis.set_ylabel(labels[1])
     handles = {}
     for axis in grid[: len(panels)]:
-      found, labels = axis.get_legend_handles_labels()
-      handles |= dict(zip(labels, found, strict=True))
-    order = [name for name in (*methods, 'chance') if name in handles]
+      found, names = axis.get_legend_handles_labels()
+      handles |= dict(zip(names, found, strict=True))
+    levels = [name for panel in panels for name in panel.levels]
+    wanted = dict.fromkeys((*methods, *levels))
+    order = [name for name in wanted if name in handles]
     picture.legend(
       [handles[name] for name in order],
       order,
@@ -121,22 +127,14 @@ def _draw_panel(axis: 'axes.Axes', panel: Panel, methods: list[str]) -> None:
     curves = panel.curves.get(method, [])
     dashes, colour = divmod(index, len(_COLOURS))
     style = {'color': _COLOURS[colour], 'ls': _DASHES[dashes % len(_DASHES)]}
-    for steps, coverage in curves:
-      marker = 'o' if len(steps) == 1 else None
-      axis.plot(
-        steps / _MILLION,
-        coverage,
-        lw=0.6,
-        alpha=0.45,
-        marker=marker,
-        ms=3,
-        **style,
-      )
+    for x, y in curves:
+      marker = 'o' if len(x) == 1 else None
+      axis.plot(x, y, lw=0.6, alpha=0.45, marker=marker, ms=3, **style)
     if curves:
-      grid, mean = mean_curve(curves, panel.budget)
-      axis.plot(grid / _MILLION, mean, lw=2.2, label=method, **style)
-  axis.axhline(panel.chance, color=_INK, ls='--', lw=1.0, label='chance')
+      mean = mean_curve(curves, panel.limit)
+      axis.plot(*mean, lw=2.2, label=method, **style)
+  for name, level in panel.levels.items():
+    axis.axhline(level, color=_INK, ls='--', lw=1.0, label=name)
   axis.set_title(panel.title)
-  axis.set_xlabel('environment steps (millions)')
-  axis.set_xlim(0.0, panel.budget / _MILLION)
+  axis.set_xlim(0.0, panel.limit)
   axis.set_ylim(0.0, 1.02)

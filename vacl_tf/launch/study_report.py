@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The report of a study: its runs, curves, table and figure."""
+"""The report of a study: its runs, curves, table and figures."""
 
 import csv
 import io
@@ -8,15 +8,27 @@ import json
 import math
 import pathlib
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vacl_tf import studies
 from vacl_tf.launch import command_line
 from vacl_tf.launch import study_figure
+from vacl_tf.launch import study_panels
 from vacl_tf.launch import study_records
 from vacl_tf.launch import study_table
 
-FILES = ('table.md', 'runs.csv', 'curves.csv', 'figure.png', 'figure.svg')
+if TYPE_CHECKING:  # Slow to import.
+  from matplotlib import figure
+
+FILES = (
+  'table.md',
+  'runs.csv',
+  'curves.csv',
+  'figure.png',
+  'figure.svg',
+  'minutes.png',
+  'profiles.png',
+)
 
 _STAMP = 'study.json'  # Says what a folder is.
 _CURVES = (
@@ -36,7 +48,7 @@ def write(
   folder: pathlib.Path,
   output: pathlib.Path,
 ) -> list[pathlib.Path]:
-  """Writes table.md, runs.csv, curves.csv and the figure.
+  """Writes table.md, runs.csv, curves.csv and the figures.
 
   Args:
     study: which one.
@@ -58,17 +70,14 @@ def write(
       f'{folder} has no complete run of these {len(runs)}; run the study first'
     )
   scores = [study_table.score(state) for state in told]
-  # Drawn before anything is written.
-  picture = study_figure.draw(
-    _panels(told), list(study.methods), f'Study {study.name}'
-  )
+  pictures = _draw(study, told, scores)  # Before anything is written.
   table = study_table.render(study, states, scores)
   try:
     _claim(output, study)
     _write_text(output / 'table.md', table)
     _write_text(output / 'runs.csv', _as_csv(study_table.COLUMNS, scores))
     _write_text(output / 'curves.csv', _as_csv(_CURVES, _curve_rows(told)))
-    for name in ('figure.png', 'figure.svg'):
+    for name, picture in pictures.items():
       study_figure.save(picture, output / name)
   except OSError as error:
     raise command_line.UsageError(
@@ -76,6 +85,40 @@ def write(
       'another --output'
     ) from error
   return [output / name for name in FILES]
+
+
+def _draw(
+  study: studies.Study,
+  states: Sequence[study_records.State],
+  scores: Sequence[study_table.Scores],
+) -> dict[str, 'figure.Figure']:
+  """Returns the figures by the names of their files."""
+  steps, minutes, profiles = (
+    study_figure.draw(panels, list(study.methods), title, labels)
+    for panels, title, labels in (
+      (
+        study_panels.over_steps(states),
+        f'Study {study.name}',
+        study_panels.STEP_LABELS,
+      ),
+      (
+        study_panels.over_minutes(states),
+        f'Study {study.name}, on machines with other work too',
+        study_panels.MINUTE_LABELS,
+      ),
+      (
+        study_panels.profiles(scores),
+        f'Study {study.name}, runs of all tasks',
+        study_panels.PROFILE_LABELS,
+      ),
+    )
+  )
+  return {
+    'figure.png': steps,
+    'figure.svg': steps,
+    'minutes.png': minutes,
+    'profiles.png': profiles,
+  }
 
 
 def _in_rows(
@@ -143,18 +186,3 @@ def _curve_rows(states: list[study_records.State]) -> Iterator[Sequence[Any]]:
       state.steps, state.seconds, state.coverage, state.success, strict=True
     ):
       yield (run.task.name, run.method, run.seed, int(steps), *values)
-
-
-def _panels(states: list[study_records.State]) -> list[study_figure.Panel]:
-  """Returns what is drawn of each task."""
-  panels = {}
-  for state in states:
-    task = state.run.task
-    title = f'{task.name}, {task.num_env_steps / 1e6:g} M steps'
-    panel = panels.setdefault(
-      task.name,
-      study_figure.Panel(title, task.num_env_steps, task.chance, {}),
-    )
-    curves = panel.curves.setdefault(state.run.method, [])
-    curves.append(study_table.counted_curve(state))
-  return list(panels.values())

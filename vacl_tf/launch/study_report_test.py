@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Tests for study_report, study_table and study_figure, on made-up runs."""
+"""Reports of studies, with tables and figures, on made-up runs."""
 
 import csv
 import json
@@ -15,6 +15,7 @@ from vacl_tf import statistics
 from vacl_tf import studies
 from vacl_tf.launch import command_line
 from vacl_tf.launch import study_figure
+from vacl_tf.launch import study_panels
 from vacl_tf.launch import study_records
 from vacl_tf.launch import study_report
 from vacl_tf.launch import study_table
@@ -268,6 +269,43 @@ class BadInputTest(_Case):
     self._assert_refused('cannot be written')
 
 
+class PanelTest(_Case):
+  def _states(self):
+    self.write_runs()
+    return [study_records.read(run, self.folder) for run in self.runs[:-1]]
+
+  def test_over_steps_and_minutes(self):
+    states = self._states()
+    for panels, limits, last in (
+      (study_panels.over_steps(states), [1e-4, 2e-4], 1e-4),
+      (study_panels.over_minutes(states), [60.0, 60.0], 60.0),
+    ):
+      self.assertEqual([x.limit for x in panels], limits)
+      self.assertEqual([x.levels['chance'] for x in panels], [0.1, 0.2])
+      self.assertEqual([len(x.curves['uniform']) for x in panels], [2, 1])
+      x, y = panels[0].curves['vacl_default'][1]
+      self.assertAlmostEqual(x[-1], last)
+      self.assertEqual(y[2], 0.8)
+
+  def test_one_that_diverged_counts_as_zero(self):
+    _write_run(self.folder, self.runs[0], [1.0] * 7, log=_DIVERGED)
+    states = [study_records.read(self.runs[0], self.folder)]
+    for panels in study_panels.over_steps, study_panels.over_minutes:
+      [(x, y)] = panels(states)[0].curves['vacl_default']
+      self.assertEqual((len(x), list(y)), (1, [0.0]))
+
+  def test_a_profile_is_the_share_of_runs_above(self):
+    scores = [study_table.score(x) for x in self._states()]
+    success, area = study_panels.profiles(scores)
+    self.assertEqual((success.title, area.title), ('success', 'area'))
+    [(x, y)] = success.curves['vacl_default']  # 0.9100 and 0.9101, both twice.
+    self.assertEqual(y[x < 0.91].min(), 1.0)
+    self.assertEqual(y[x > 0.911].max(), 0.0)
+    mean = np.mean([x.area for x in scores if x.method == 'uniform'])
+    [(x, y)] = area.curves['uniform']  # The area below a profile is the mean.
+    self.assertAlmostEqual(np.trapezoid(y, x), mean, delta=0.003)
+
+
 class FigureTest(_Case):
   def test_mean_curve_keeps_ends_and_area(self):
     curves = [
@@ -284,11 +322,13 @@ class FigureTest(_Case):
     steps = np.array([10.0, 100.0])
     curves = {'uniform': 2 * [(steps, steps / 100)]}
     panels = [
-      study_figure.Panel('room', 100, 0.1, curves),
-      study_figure.Panel('hall', 200, 0.2, {}),
-      study_figure.Panel('yard', 200, 0.2, curves),
+      study_figure.Panel('room', 100, curves, {'chance': 0.1}),
+      study_figure.Panel('hall', 200, {}, {'chance': 0.2}),
+      study_figure.Panel('yard', 200, curves, {'chance': 0.2}),
     ]
-    picture = study_figure.draw(panels, ['vacl_default', 'uniform'], 'Small')
+    picture = study_figure.draw(
+      panels, ['vacl_default', 'uniform'], 'Small', ('steps', 'coverage')
+    )
     self.assertEqual(
       [axis.get_title() for axis in picture.axes], ['room', 'hall', 'yard']
     )
@@ -303,9 +343,11 @@ class FigureTest(_Case):
     curves = [(np.array([0, 100]), np.zeros(2))]
     for study in studies.STUDIES.values():
       panel = study_figure.Panel(
-        'room', 100, 0.1, dict.fromkeys(study.methods, curves)
+        'room', 100, dict.fromkeys(study.methods, curves), {}
       )
-      picture = study_figure.draw([panel], list(study.methods), 'small')
+      picture = study_figure.draw(
+        [panel], list(study.methods), 'small', ('steps', 'coverage')
+      )
       lines = [
         (line.get_color(), line.get_linestyle())
         for line in picture.axes[0].lines
