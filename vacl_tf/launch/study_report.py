@@ -108,7 +108,7 @@ def _draw(
       ),
       (
         study_panels.profiles(scores),
-        f'Study {study.name}, runs of all tasks',
+        f'Study {study.name}',
         study_panels.PROFILE_LABELS,
       ),
     )

@@ -278,7 +278,7 @@ class PanelTest(_Case):
     states = self._states()
     for panels, limits, last in (
       (study_panels.over_steps(states), [1e-4, 2e-4], 1e-4),
-      (study_panels.over_minutes(states), [60.0, 60.0], 60.0),
+      (study_panels.over_minutes(states), [67.5, 90.0], 60.0),
     ):
       self.assertEqual([x.limit for x in panels], limits)
       self.assertEqual([x.levels['chance'] for x in panels], [0.1, 0.2])
@@ -296,13 +296,17 @@ class PanelTest(_Case):
 
   def test_a_profile_is_the_share_of_runs_above(self):
     scores = [study_table.score(x) for x in self._states()]
-    success, area = study_panels.profiles(scores)
-    self.assertEqual((success.title, area.title), ('success', 'area'))
-    [(x, y)] = success.curves['vacl_default']  # 0.9100 and 0.9101, both twice.
-    self.assertEqual(y[x < 0.91].min(), 1.0)
+    panels = {x.title: x for x in study_panels.profiles(scores)}
+    self.assertEqual(
+      list(panels),
+      ['room, success', 'room, area', 'hall, success', 'hall, area'],
+    )
+    [(x, y)] = panels['room, success'].curves['vacl_default']
+    self.assertEqual(y[x < 0.91].min(), 1.0)  # 0.9100 and 0.9101.
     self.assertEqual(y[x > 0.911].max(), 0.0)
-    mean = np.mean([x.area for x in scores if x.method == 'uniform'])
-    [(x, y)] = area.curves['uniform']  # The area below a profile is the mean.
+    mean = np.mean([x.area for x in scores if x.method == 'vacl_default'])
+    [(x, y)] = panels['hall, area'].curves['vacl_default']
+    # The area below a profile is the mean.
     self.assertAlmostEqual(np.trapezoid(y, x), mean, delta=0.003)
 
 
