@@ -52,6 +52,7 @@ _COMMON: Mapping[str, Any] = {
   'ppo.microbatch_vectors': 8000,
   'progression.transition': 'mix',
   'progression.switch_coverage': 0.9,
+  'progression.latest_switch': 0,
   'progression.mixing_step': 0.1,
   'progression.mixing_interval': 30,
   'progression.mixing': 'agents',

@@ -273,6 +273,8 @@ class ProgressionConfig:
       larger one alone at once.
     switch_coverage: greedy coverage of the present count at which the next one
       begins, and of that one at which the present one ends.
+    latest_switch: iterations with one count alone after which the next one
+      begins whatever the coverage; 0: never.
     mixing_step: increment of the weight of the larger count.
     mixing_interval: iterations between increments (D).
     mixing: share of the smaller count: as many agents as the larger one would
@@ -286,6 +288,7 @@ class ProgressionConfig:
   entity_counts: str = ''
   transition: Literal['mix', 'direct'] = 'mix'
   switch_coverage: Annotated[float, Range(0.0, 1.0)] = 0.9
+  latest_switch: Annotated[int, Range(0, MANY)] = 0
   mixing_step: Annotated[float, Range(0.1, 1.0)] = 0.1
   mixing_interval: Annotated[int, Range(1, 1_000_000)] = 30
   mixing: Literal['agents', 'paper', 'stochastic'] = 'agents'

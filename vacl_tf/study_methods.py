@@ -119,8 +119,15 @@ _METHODS_FOR = {
       ('speaker_listener', 0.1),
     )
   },
-  ('pc_unif', 'simple_spread_n8'): ('--entity_counts=4,8',),
-  ('pc_unif', 'push_ball_n4'): ('--entity_counts=2,4',),
+  # At the latest after 0.4 of the steps, or else it might never switch.
+  ('pc_unif', 'simple_spread_n8'): (
+    '--entity_counts=4,8',
+    '--config.progression.latest_switch=190',
+  ),
+  ('pc_unif', 'push_ball_n4'): (
+    '--entity_counts=2,4',
+    '--config.progression.latest_switch=417',
+  ),
 }
 
 NAMES = tuple(_METHODS)

@@ -83,7 +83,7 @@ class EntityProgression(base.Curriculum):
     self._num_dims = [x.space.num_dims for x in inner_settings]
     self.inner = [make_inner(x) for x in inner_settings]
     # The smaller count with any weight, the tenths of weight of the larger one,
-    # and the iterations since these last grew.
+    # and the iterations since any of these last changed.
     self.stage = tf.Variable(0, trainable=False, name='stage')
     self.tenths = tf.Variable(0, trainable=False, name='tenths')
     self.waited = tf.Variable(0, trainable=False, name='waited')
@@ -273,9 +273,12 @@ class EntityProgression(base.Curriculum):
     is_mixing = tenths > 0
     # NaN, before the first evaluation, compares as False.
     is_mastered = tf.gather(evaluation, stage) >= cfg.switch_coverage
+    if cfg.latest_switch:
+      is_mastered |= waited >= cfg.latest_switch
     begins = (stage < last) & ~is_mixing & is_mastered
     if cfg.transition == 'direct':
       self.stage.assign(tf.where(begins, next_stage, stage))
+      self.waited.assign(tf.where(begins, 0, waited))
       return
     is_due = is_mixing & (waited >= cfg.mixing_interval)
     grown = tenths + round(cfg.mixing_step * NUM_PARTS)
@@ -284,7 +287,7 @@ class EntityProgression(base.Curriculum):
     ends = is_mixing & (is_early | (tenths >= NUM_PARTS))
     self.stage.assign(tf.where(ends, next_stage, stage))
     self.tenths.assign(tf.where(ends, 0, tenths))
-    self.waited.assign(tf.where(begins | is_due, 0, waited))
+    self.waited.assign(tf.where(begins | is_due | ends, 0, waited))
 
 
 def _in_agents(agents: Sequence[int], index: int, parts: int) -> int:

@@ -116,6 +116,17 @@ class ScheduleTest(parameterized.TestCase, tf.test.TestCase):
     weights = self._weights(made, [[0.95, _NAN, 0.1], [0.95, 0.95, 0.1]] * 2)
     self.assertAllClose(weights, np.eye(3)[[0, 1, 2, 2]])
 
+  def test_the_latest_switch_needs_no_coverage(self):
+    made = _make((2, 4, 8), transition='direct', latest_switch=3)
+    weights = self._weights(made, [[0.1, 0.1, 0.1]] * 9)
+    self.assertAllClose(weights, np.eye(3)[[0, 0, 0, 1, 1, 1, 2, 2, 2]])
+
+  def test_the_latest_switch_counts_from_the_end_of_mixing(self):
+    made = _make((2, 4, 8), latest_switch=3)
+    path = [[0.1, 0.1, 0.1]] * 3 + [[0.1, 0.95, 0.1]] + [[0.1, 0.1, 0.1]] * 4
+    larger = [[1, 0, 0]] * 3 + [[0.9, 0.1, 0]] + [[0, 1, 0]] * 3
+    self.assertAllClose(self._weights(made, path), [*larger, [0, 0.9, 0.1]])
+
   def test_the_step_is_a_setting(self):
     made = _make(mixing_step=0.5, mixing_interval=1)
     weights = self._weights(made, [[0.95, 0.5]] * 4)
