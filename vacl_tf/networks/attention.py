@@ -18,6 +18,7 @@ from vacl_tf import types
 from vacl_tf.networks import blocks
 
 ABSENT = -1e9  # Score of an empty entity slot.
+_MATRIX = 16  # Keys from which on a matrix product is faster than a sum.
 
 
 def attend(
@@ -33,19 +34,28 @@ def attend(
   Returns:
     [N, q, H], zero where no key is present.
   """
-  size = keys.shape[-1]
-  keys = tf.expand_dims(keys, 1)
-  products = tf.expand_dims(query, 2) * keys  # [N, q, m, H]
-  # A matrix-vector product is faster than a reduction; see
-  # `blocks.standardize`.
-  scores = tf.matmul(tf.reshape(products, [-1, size]), tf.ones([size, 1]))
-  scores = tf.reshape(scores, tf.shape(products)[:3])
+  # On a CPU many small matrix products are slower than sums of products, but
+  # those of a single query are not.
+  is_small = query.shape[1] != 1 and (keys.shape[1] or 0) < _MATRIX
+  if is_small:
+    size = keys.shape[-1]
+    products = tf.expand_dims(query, 2) * tf.expand_dims(keys, 1)
+    # A matrix-vector product is faster than a reduction; see
+    # `blocks.standardize`.
+    scores = tf.matmul(tf.reshape(products, [-1, size]), tf.ones([size, 1]))
+    scores = tf.reshape(scores, tf.shape(products)[:3])
+  else:
+    scores = tf.matmul(query, keys, transpose_b=True)
   if mask is not None:
     scores = tf.where(tf.expand_dims(mask, 1), scores, ABSENT)
   weights = tf.nn.softmax(scores, -1)
   if mask is not None:  # Where all are absent, they would share the weight.
     weights = tf.where(tf.expand_dims(mask, 1), weights, 0.0)
-  return tf.reduce_sum(tf.expand_dims(weights, 3) * keys, 2)
+  if is_small:
+    return tf.reduce_sum(
+      tf.expand_dims(weights, 3) * tf.expand_dims(keys, 1), 2
+    )
+  return tf.matmul(weights, keys)
 
 
 class Attention(snt.Module):
@@ -71,6 +81,7 @@ class Attention(snt.Module):
     self,
     query: tf.Tensor,
     keys: tf.Tensor,
+    num_queries: int | None,
     affines: tuple[blocks.Affine, blocks.Affine] | None = None,
     mask: tf.Tensor | None = None,
   ) -> tf.Tensor:
@@ -79,6 +90,7 @@ class Attention(snt.Module):
     Args:
       query: [N * q, H].
       keys: [N, m, H].
+      num_queries: q, if it is known.
       affines: of query and keys, to be folded into the weights; None if they
         have been applied to the activations.
       mask: see `attend`.
@@ -94,8 +106,7 @@ class Attention(snt.Module):
       weight = self.w * of_keys.scale
       bias = tf.linalg.matvec(weight, of_query.offset, transpose_a=True)
       query = blocks.linear(query, weight, bias, of_query.scale)
-    num_keys = tf.shape(keys)[0]
-    query = tf.reshape(query, tf.stack([num_keys, -1, size]))
+    query = tf.reshape(query, [tf.shape(keys)[0], num_queries or -1, size])
     return tf.reshape(attend(query, keys, mask), [-1, size])
 
 
@@ -145,7 +156,7 @@ class Hop(snt.Module):
     for kind, seen in entities.items():
       pair = query.affine, seen.affine
       attention, mask = self.attention[kind], masks.get(kind)
-      parts.append(attention(query.x, seen.x, pair, mask))
+      parts.append(attention(query.x, seen.x, 1, pair, mask))
       affines.append(seen.affine)
     mixed = self.mix(tf.concat(parts, -1), *affines)
     return Encoding(self.out(mixed, self.mix.affine), self.out.affine)

@@ -29,13 +29,15 @@ def _literal(query, keys, mask):
 
 
 class AttendTest(parameterized.TestCase, tf.test.TestCase):
-  @parameterized.parameters(False, True)
-  def test_equals_the_formula(self, has_mask):
-    query, keys = (
-      _draw(0, _ROWS, _QUERIES, _SIZE),
-      _draw(1, _ROWS, _KEYS, _SIZE),
-    )
-    mask = np.random.default_rng(2).integers(0, 2, [_ROWS, _KEYS]).astype(bool)
+  @parameterized.product(
+    shape=((1, _KEYS), (_QUERIES, _KEYS), (_QUERIES, 20)),
+    has_mask=(False, True),
+  )
+  def test_equals_the_formula(self, shape, has_mask):
+    queries, num_keys = shape
+    query = _draw(0, _ROWS, queries, _SIZE)
+    keys = _draw(1, _ROWS, num_keys, _SIZE)
+    mask = np.random.default_rng(2).integers(0, 2, [_ROWS, num_keys]) > 0
     mask[:, 1] = True
     self.assertBetween(np.mean(mask), 0.3, 0.9)
     given = tf.constant(mask) if has_mask else None
@@ -43,11 +45,10 @@ class AttendTest(parameterized.TestCase, tf.test.TestCase):
     expected = _literal(query, keys, mask if has_mask else np.ones_like(mask))
     self.assertAllClose(found, expected, 1e-5, 1e-5)
 
-  def test_absent_keys_have_neither_influence_nor_gradient(self):
-    query, keys = (
-      _draw(0, _ROWS, _QUERIES, _SIZE),
-      _draw(1, _ROWS, _KEYS, _SIZE),
-    )
+  @parameterized.parameters(1, _QUERIES)
+  def test_absent_keys_have_neither_influence_nor_gradient(self, queries):
+    query = _draw(0, _ROWS, queries, _SIZE)
+    keys = _draw(1, _ROWS, _KEYS, _SIZE)
     mask = tf.constant([[True, True, False, True, False]] * _ROWS)
     with tf.GradientTape() as tape:
       tape.watch(keys)
@@ -77,8 +78,8 @@ class AttentionTest(tf.test.TestCase):
     query = _draw(4, _ROWS * _QUERIES, _SIZE)
     keys = _draw(5, _ROWS, _KEYS, _SIZE)
     # What comes out has the affine of the keys left to its reader.
-    found = affines[1](layer(query, keys, affines))
-    expected = layer(affines[0](query), affines[1](keys))
+    found = affines[1](layer(query, keys, _QUERIES, affines))
+    expected = layer(affines[0](query), affines[1](keys), None)
     self.assertGreater(np.std(expected), 0.1)
     self.assertAllClose(found, expected, 1e-4, 1e-4)
 

@@ -82,10 +82,11 @@ class Value(snt.Module):
       code = affine(code)
       others = self._encode_others(observations)
       team = tf.concat([_by_agent(code, own), *others], 1)
-      head = self.head(self.attention(code, team))
+      head = self.head(self.attention(code, team, own.shape[1]))
     else:
       team = _by_agent(code, own)  # [B, n, H]
-      head = self.head(self.attention(code, team, (affine, affine)), affine)
+      found = self.attention(code, team, own.shape[1], (affine, affine))
+      head = self.head(found, affine)
     return _by_agent(self.value(head, (self.head.affine,)), own)[..., 0]
 
   def _encode_others(self, observations: types.Observations) -> list[tf.Tensor]:
