@@ -94,23 +94,13 @@ def _draw(
 ) -> dict[str, 'figure.Figure']:
   """Returns the figures by the names of their files."""
   steps, minutes, profiles = (
-    study_figure.draw(panels, list(study.methods), title, labels)
-    for panels, title, labels in (
-      (
-        study_panels.over_steps(states),
-        f'Study {study.name}',
-        study_panels.STEP_LABELS,
-      ),
-      (
-        study_panels.over_minutes(states),
-        f'Study {study.name}, on machines with other work too',
-        study_panels.MINUTE_LABELS,
-      ),
-      (
-        study_panels.profiles(scores),
-        f'Study {study.name}',
-        study_panels.PROFILE_LABELS,
-      ),
+    study_figure.draw(
+      panels, list(study.methods), f'Study {study.name}', labels
+    )
+    for panels, labels in (
+      (study_panels.over_steps(states), study_panels.STEP_LABELS),
+      (study_panels.over_minutes(states), study_panels.MINUTE_LABELS),
+      (study_panels.profiles(scores), study_panels.PROFILE_LABELS),
     )
   )
   return {
