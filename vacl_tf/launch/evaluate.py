@@ -73,6 +73,16 @@ _NUM_TASKS = command_line.Flag(
   lower_bound=2,
   upper_bound=100_000,
 )
+_HORIZON = command_line.Flag(
+  flags.DEFINE_integer,
+  'horizon',
+  None,
+  'Steps of an episode: with more of them tells whether time was short. '
+  'Default: as trained.',
+  _PLAY,
+  lower_bound=1,
+  upper_bound=10_000,
+)
 _VIDEO = command_line.Flag(
   flags.DEFINE_string,
   'video',
@@ -173,6 +183,7 @@ def _print_means(found: list[dict[str, Any]]) -> None:
 define = command_line.defines(
   *(_RUN_DIR, _SAVED_MODEL, _RUN_GRAPH, _NUM_AGENTS, _NUM_BOXES, _NUM_TASKS),
   *(
+    _HORIZON,
     _SEED,
     _STOCHASTIC,
     _REPEATS,
@@ -202,7 +213,9 @@ def main() -> int:
     # All of them, before the first is played.
     worlds = [
       judging.make_world(
-        trained, judging.wanted_counts(trained, number, _NUM_BOXES.value)
+        trained,
+        judging.wanted_counts(trained, number, _NUM_BOXES.value),
+        _HORIZON.value,
       )
       for number in _numbers_of_agents()
     ]

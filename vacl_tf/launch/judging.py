@@ -150,11 +150,18 @@ def wanted_counts(
 
 
 def make_world(
-  trained: config.EnvironmentConfig, counts: dict[str, int | None]
+  trained: config.EnvironmentConfig,
+  counts: dict[str, int | None],
+  horizon: int | None = None,
 ) -> config.EnvironmentConfig:
   """Returns the constants of the world with the wanted counts.
 
   These are the ones of training, except those that follow from the counts.
+
+  Args:
+    trained: constants of training.
+    counts: numbers of entities by field.
+    horizon: steps of an episode; None: as any other constant.
 
   Raises:
     ValueError: there is no such world.
@@ -170,6 +177,8 @@ def make_world(
     for name in names
     if getattr(wanted, name) != getattr(usual, name)
   }
+  if horizon is not None:
+    changes['horizon'] = horizon
   world = dataclasses.replace(trained, **changes)
   task.check(world)
   return world

@@ -48,6 +48,14 @@ class WorldTest(parameterized.TestCase):
     horizons = [x.horizon for x in self._worlds(cfg, [4, 8, 24])]
     self.assertEqual(horizons, [90, 90, 150])
 
+  def test_a_horizon_that_is_given_is_taken(self):
+    trained = presets.make(env='simple_spread').environment
+    horizons = [
+      judging.make_world(trained, {'num_agents': number}, 140).horizon
+      for number in (4, 24)
+    ]
+    self.assertEqual(horizons, [140, 140])
+
 
 if __name__ == '__main__':
   absltest.main()

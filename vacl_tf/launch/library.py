@@ -197,6 +197,7 @@ def evaluate(
   num_agents: int | None = None,
   num_boxes: int | None = None,
   num_tasks: int = 500,
+  horizon: int | None = None,
   seed: int = 0,
   is_greedy: bool = True,
   run_graph: bool = False,
@@ -209,6 +210,7 @@ def evaluate(
     num_agents: in each world; None for as many as in training.
     num_boxes: likewise; None for as in training, or as many as agents.
     num_tasks: 2 or more.
+    horizon: steps of an episode; None for as many as in training.
     seed: of tasks and actions.
     is_greedy: whether the likeliest action is taken.
     run_graph: run the program that the saved model is; only if you trust its
@@ -224,7 +226,7 @@ def evaluate(
   places = (x and pathlib.Path(x) for x in (run_dir, saved_model))
   policy = judging.load(*places, run_graph)
   counts = judging.wanted_counts(policy.world, num_agents, num_boxes)
-  world = judging.make_world(policy.world, counts)
+  world = judging.make_world(policy.world, counts, horizon)
   options = judging.Options(num_tasks, seed, is_greedy)
   return judging.judge(policy, world, options)
 
