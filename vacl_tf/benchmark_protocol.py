@@ -24,6 +24,7 @@ _SMOKE_STEPS = 800_000
 # Of all tasks, by dotted name of a config field.
 _COMMON: Mapping[str, Any] = {
   'environment.horizon': 70,
+  'environment.easy_side': 0.0,
   'agent.name': 'attention',
   'agent.hidden_size': 64,
   'agent.activation': 'relu',
@@ -76,12 +77,19 @@ _EDITING: Mapping[str, Any] = {
   'noise_probability': 0.25,
 }
 
+# Of tasks in which landmarks are covered.
+_COVER: Mapping[str, Any] = {'environment.cover_radius': 0.0}
+
 # By task, what differs from _COMMON.
 LEARNERS: Mapping[str, Mapping[str, Any]] = {
-  'spread_4': {},
-  'spread_8': {},
-  'spread_4_to_8': {},
-  'push_ball_2': {'environment.horizon': 120, 'ppo.entropy_cost': 0.01},
+  'spread_4': _COVER,
+  'spread_8': _COVER,
+  'spread_4_to_8': _COVER,
+  'push_ball_2': {
+    **_COVER,
+    'environment.horizon': 120,
+    'ppo.entropy_cost': 0.01,
+  },
   'speaker_listener': {
     'agent.observation_frame': 'world',
     'agent.num_hops': 1,
@@ -90,9 +98,9 @@ LEARNERS: Mapping[str, Mapping[str, Any]] = {
     'ppo.max_gradient_norm': 20.0,
     'training.num_tasks': 250,
   },
-  'hard_spread_4': {'training.gives_target': False},
-  'spread_4_wide_4': {},
-  'spread_4_wide_5': {},
+  'hard_spread_4': {**_COVER, 'training.gives_target': False},
+  'spread_4_wide_4': _COVER,
+  'spread_4_wide_5': _COVER,
 }
 # By task, what differs from _EDITING.
 _EDITING_FOR: Mapping[str, Mapping[str, Any]] = {

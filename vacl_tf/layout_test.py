@@ -41,7 +41,7 @@ _OF_WORLDS = (
   'environments.task_spec',
 )
 _MAY_IMPORT = {
-  '': ('builtin', 'registry', 'study_methods'),
+  '': ('builtin', 'registry', 'study_methods', 'study_tasks'),
   'agents': ('builtin', 'networks'),
   'client': ('training.files',),  # It starts `launch.curriculum_server`.
   'curriculum': ('builtin', 'environments.base', 'environments.task_space'),
@@ -124,8 +124,13 @@ _MAY_ONLY_IMPORT = {
   'overrides': ('vacl_tf.config',),
   'registry': ('vacl_tf.overrides',),
   'statistics': ('numpy',),
-  'studies': ('vacl_tf.overrides', 'vacl_tf.study_methods'),
+  'studies': (
+    'vacl_tf.overrides',
+    'vacl_tf.study_methods',
+    'vacl_tf.study_tasks',
+  ),
   'study_methods': (),
+  'study_tasks': (),
   'types': ('dm_env', 'tensorflow'),
 }
 
@@ -143,6 +148,7 @@ _MAY_NAME_TASKS = (
   'environments.particle',
   'studies',
   'study_methods',
+  'study_tasks',
   'testing.fake_trainer',
   'testing.oracle_release',
   'testing.stress',

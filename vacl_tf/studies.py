@@ -8,10 +8,12 @@ from typing import NamedTuple
 
 from vacl_tf import overrides
 from vacl_tf import study_methods
+from vacl_tf import study_tasks
 
 # Whoever changes a rule of the protocol raises it: reports made under another
 # one are not mixed with new ones.
 PROTOCOL = 1
+Task = study_tasks.Task
 BASELINE = study_methods.BASELINE
 FIRST_SEED = 100  # Smaller ones were used to choose presets.
 LEVEL = 0.9  # Of coverage; the steps until then are a score.
@@ -24,25 +26,6 @@ EVALUATION_FLAGS = (
   f'--seed={EVALUATION_SEED}',
   '--json',
 )
-
-
-class Task(NamedTuple):
-  """What is to be mastered.
-
-  Attributes:
-    name: of its folder.
-    flags: of `launch.main`.
-    num_env_steps: the budget of a run.
-    chance: coverage that an untrained policy may have. A run below it at half
-      of its budget ends there.
-    core_minutes: that a run is planned to take.
-  """
-
-  name: str
-  flags: tuple[str, ...]
-  num_env_steps: int
-  chance: float
-  core_minutes: float
 
 
 class Run(NamedTuple):
@@ -91,56 +74,6 @@ class Study(NamedTuple):
     return tuple(dict.fromkeys(found))
 
 
-# Minutes of the first two are from runs on one core of an AMD EPYC (Zen 4),
-# those of the others from their speed relative to these on two cores.
-_SIMPLE_SPREAD = Task(
-  name='simple_spread_n4',
-  flags=('--env=simple_spread', '--num_agents=4'),
-  num_env_steps=3_000_000,
-  chance=0.02,
-  core_minutes=3.2,
-)
-_PUSH_BALL = Task(
-  name='push_ball_n2',
-  flags=('--env=push_ball', '--num_agents=2'),
-  num_env_steps=6_000_000,
-  chance=0.07,
-  core_minutes=3.5,
-)
-_SPEAKER_LISTENER = Task(
-  name='speaker_listener',
-  flags=('--env=speaker_listener',),
-  num_env_steps=10_000_000,
-  chance=0.2,
-  core_minutes=6.0,
-)
-_HARD_SPREAD = Task(
-  name='hard_spread_n4',
-  flags=('--env=hard_spread', '--num_agents=4'),
-  num_env_steps=10_000_000,
-  chance=0.02,
-  core_minutes=12.0,
-)
-
-# Grown from 4 and from 2 agents by methods with entity progression.
-_SIMPLE_SPREAD_8 = Task(
-  name='simple_spread_n8',
-  flags=('--env=simple_spread', '--num_agents=8'),
-  num_env_steps=4_000_000,
-  chance=0.02,
-  core_minutes=10.0,
-)
-_PUSH_BALL_4 = Task(
-  name='push_ball_n4',
-  flags=('--env=push_ball', '--num_agents=4'),
-  num_env_steps=15_000_000,
-  chance=0.08,
-  core_minutes=35.0,
-)
-_TRIAL = _SIMPLE_SPREAD._replace(
-  name='trial', num_env_steps=300_000, core_minutes=0.6
-)
-
 _CURRICULA = (BASELINE, 'vacl_paper', 'uniform')
 _LEFT_OUT = (
   'no_frame',
@@ -176,6 +109,14 @@ _EXPANSION_HARD = (
   'fifo',
   'seeds_active',
 )
+# Not in the paper: width of the noise, threshold, episodes per score.
+_CONSTANTS = (
+  'narrow_noise',
+  'narrow_noise_all',
+  'dropped_value_025',
+  'dropped_value_075',
+  'three_rollouts',
+)
 _POPULATION = (
   BASELINE,
   'vacl_direct',
@@ -193,12 +134,18 @@ _LIST = (
     about='Curricula with one learner, at a constant rate, and the preset '
     'without one thing at a time.',
     stages=(
-      ((_SIMPLE_SPREAD, _CURRICULA), (_PUSH_BALL, _CURRICULA)),
-      ((_SIMPLE_SPREAD, _LEFT_OUT), (_PUSH_BALL, _LEFT_OUT)),
+      (
+        (study_tasks.SIMPLE_SPREAD, _CURRICULA),
+        (study_tasks.PUSH_BALL, _CURRICULA),
+      ),
+      (
+        (study_tasks.SIMPLE_SPREAD, _LEFT_OUT),
+        (study_tasks.PUSH_BALL, _LEFT_OUT),
+      ),
       (
         # Its preset draws no target tasks: none to leave out.
-        (_SPEAKER_LISTENER, _CURRICULA),
-        (_HARD_SPREAD, (*_CURRICULA, 'vacl_no_target')),
+        (study_tasks.SPEAKER_LISTENER, _CURRICULA),
+        (study_tasks.HARD_SPREAD, (*_CURRICULA, 'vacl_no_target')),
       ),
     ),
   ),
@@ -207,13 +154,16 @@ _LIST = (
     about='VACL and the baselines of the paper (figures 4, 8 and 10), with one '
     'learner, at a constant rate.',
     stages=(
-      ((_SIMPLE_SPREAD, _OF_PAPER), (_PUSH_BALL, _OF_PAPER)),
       (
-        (_SPEAKER_LISTENER, _OF_PAPER),
-        (_SIMPLE_SPREAD_8, (*_OF_PAPER, 'pc_unif')),
-        (_HARD_SPREAD, _OF_PAPER),
+        (study_tasks.SIMPLE_SPREAD, _OF_PAPER),
+        (study_tasks.PUSH_BALL, _OF_PAPER),
       ),
-      ((_PUSH_BALL_4, (*_OF_PAPER, 'pc_unif')),),
+      (
+        (study_tasks.SPEAKER_LISTENER, _OF_PAPER),
+        (study_tasks.SIMPLE_SPREAD_8, (*_OF_PAPER, 'pc_unif')),
+        (study_tasks.HARD_SPREAD, _OF_PAPER),
+      ),
+      ((study_tasks.PUSH_BALL_4, (*_OF_PAPER, 'pc_unif')),),
     ),
   ),
   Study(
@@ -221,12 +171,12 @@ _LIST = (
     about='VACL and automatic curricula of other fields, with one learner, at '
     'a constant rate.',
     stages=(
-      ((_SIMPLE_SPREAD, _MODERN), (_PUSH_BALL, _MODERN)),
+      ((study_tasks.SIMPLE_SPREAD, _MODERN), (study_tasks.PUSH_BALL, _MODERN)),
       (
-        (_SPEAKER_LISTENER, _MODERN),
-        (_HARD_SPREAD, (BASELINE, 'accel', 'sfl', 'currot')),
+        (study_tasks.SPEAKER_LISTENER, _MODERN),
+        (study_tasks.HARD_SPREAD, (BASELINE, 'accel', 'sfl', 'currot')),
       ),
-      ((_SIMPLE_SPREAD, _PURE), (_PUSH_BALL, _PURE)),
+      ((study_tasks.SIMPLE_SPREAD, _PURE), (study_tasks.PUSH_BALL, _PURE)),
     ),
   ),
   Study(
@@ -234,19 +184,51 @@ _LIST = (
     about='What the paper says of the parts of task expansion (figures 5, 9 '
     'and 12, table 2), with one learner, at a constant rate.',
     stages=(
-      ((_SIMPLE_SPREAD, _EXPANSION), (_PUSH_BALL, _EXPANSION)),
-      ((_HARD_SPREAD, _EXPANSION_HARD),),
+      (
+        (study_tasks.SIMPLE_SPREAD, _EXPANSION),
+        (study_tasks.PUSH_BALL, _EXPANSION),
+      ),
+      ((study_tasks.HARD_SPREAD, _EXPANSION_HARD),),
+      ((study_tasks.SIMPLE_SPREAD, _CONSTANTS),),
     ),
   ),
   Study(
     name='population',
     about='From few entities to many, and from the start with all.',
-    stages=(((_SIMPLE_SPREAD_8, _POPULATION),),),
+    stages=(((study_tasks.SIMPLE_SPREAD_8, _POPULATION),),),
+  ),
+  Study(
+    name='hide_and_seek',
+    about='VACL and others on MuJoCo, with one learner, at a constant rate '
+    '(table 3), and on a smaller floor.',
+    stages=(
+      ((study_tasks.RAMP_USE, (BASELINE, 'uniform', 'rcg_code', 'accel')),),
+      (
+        (study_tasks.LOCK_AND_RETURN_6, (BASELINE, 'rcg_code')),
+        (study_tasks.LOCK_AND_RETURN, (BASELINE, 'rcg_code')),
+      ),
+    ),
+  ),
+  Study(
+    name='massive',
+    about='Many agents (table 1), and what a wider radius of landmarks is '
+    'worth.',
+    stages=(
+      (
+        (study_tasks.SIMPLE_SPREAD_24, (BASELINE,)),
+        (study_tasks.SIMPLE_SPREAD_24_WIDE, (BASELINE,)),
+      ),
+    ),
+  ),
+  Study(
+    name='paper',
+    about='The preset paper as published, with its own learner.',
+    stages=(((study_tasks.SIMPLE_SPREAD_LONG, ('preset_paper',)),),),
   ),
   Study(
     name='trial',
     about='A few minutes, to see that everything works.',
-    stages=(((_TRIAL, (BASELINE, 'uniform')),),),
+    stages=(((study_tasks.TRIAL, (BASELINE, 'uniform')),),),
   ),
 )
 STUDIES = {study.name: study for study in _LIST}

@@ -23,6 +23,7 @@ def _config(run):
   cfg = presets.make(
     env=values.pop('env'),
     num_agents=int(values.pop('num_agents', 0)) or None,
+    preset=values.pop('preset', 'default'),
     curriculum=values.pop('curriculum', None),
     path=values.pop('entity_counts', None),
     seed=int(values.pop('seed')),
@@ -80,6 +81,57 @@ class StudiesTest(parameterized.TestCase):
       if method == 'uniform':  # It has none of the other constants.
         found = [x for x in found if not x.endswith(' -> none')]
       self.assertEqual(found, [want])
+
+  def test_the_preset_of_the_paper_runs_as_published(self):
+    [run] = studies.list_runs(studies.find('paper'), _SEEDS[:1])
+    published = presets.make(
+      env='simple_spread', num_agents=4, preset='paper', seed=100
+    )
+    self.assertEqual(_config(run), published)
+    self.assertNotIn('decay', ' '.join(run.flags))
+
+  def test_claims_change_one_constant_of_task_expansion(self):
+    [task, *_] = studies.find('claims').tasks
+    for method, other, want in (
+      ('narrow_noise', studies.BASELINE, 'curriculum.noise: 2.0 -> 0.5'),
+      ('narrow_noise_all', 'vacl_paper', 'curriculum.noise: 0.6 -> 0.15'),
+      (
+        'dropped_value_025',
+        studies.BASELINE,
+        'curriculum.dropped_value: 0.5 -> 0.25',
+      ),
+      (
+        'dropped_value_075',
+        studies.BASELINE,
+        'curriculum.dropped_value: 0.5 -> 0.75',
+      ),
+      ('three_rollouts', studies.BASELINE, 'training.num_rollouts: 1 -> 3'),
+    ):
+      one, two = (
+        _config(studies.Run(task, name, 100)) for name in (other, method)
+      )
+      self.assertEqual(overrides.differences(one, two), [want])
+
+  def test_curricula_of_hide_and_seek_are_given_the_same_noise(self):
+    for run in studies.list_runs(studies.find('hide_and_seek'), _SEEDS[:1]):
+      width = {'uniform': 0.0, 'rcg_code': 'half_width'}.get(
+        run.method, 'noise'
+      )
+      if width:
+        self.assertEqual(getattr(_config(run).curriculum, width), 3.0, run.name)
+
+  def test_massive_populations_grow(self):
+    configs = [
+      _config(run)
+      for run in studies.list_runs(studies.find('massive'), _SEEDS[:1])
+    ]
+    self.assertEqual(
+      [
+        (cfg.progression.entity_counts, cfg.environment.cover_radius)
+        for cfg in configs
+      ],
+      [('4,8,16,24', 0.0), ('4,8,16,24', 0.25)],
+    )
 
   def test_runs_of_the_factorial_study(self):
     runs = studies.list_runs(_FACTORIAL, _SEEDS)

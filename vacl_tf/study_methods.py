@@ -3,7 +3,7 @@
 """What studies compare, as flags of `launch.main`.
 
 A name means the same in all studies, so these can share runs. Names and values
-of config fields are here and in no other file of studies.
+of config fields are here and, of worlds, in `study_tasks`.
 """
 
 BASELINE = 'vacl_default'  # The method that all others are compared with.
@@ -17,21 +17,24 @@ def _fields(**values: float | str) -> tuple[str, ...]:
   return tuple(f'--config.curriculum.{k}={v}' for k, v in values.items())
 
 
+# The curriculum of the preset `paper`, which the test compares it with.
+_PAPER = _fields(
+  num_children=150,
+  max_children_per_seed=0,
+  step_size=0.6,
+  noise=0.6,
+  noise_probability=1.0,
+  target_share=0.0,
+  seed_choice='first',
+)
 _PURE = _fields(knows_easy='false')
 _DIRECT = ('--config.progression.transition=direct',)
 
 _METHODS = {
   BASELINE: (),
-  # The curriculum of the preset `paper`, which the test compares it with.
-  'vacl_paper': _fields(
-    num_children=150,
-    max_children_per_seed=0,
-    step_size=0.6,
-    noise=0.6,
-    noise_probability=1.0,
-    target_share=0.0,
-    seed_choice='first',
-  ),
+  'vacl_paper': _PAPER,
+  # As published, with its learner.
+  'preset_paper': ('--preset=paper',),
   'uniform': ('--curriculum=uniform',),
   'vacl_no_target': _fields(target_share=0.0),
   # Each leaves out one thing that the preset `default` adds.
@@ -86,6 +89,12 @@ _METHODS = {
   'proportional': _fields(batch_shares='proportional'),
   'value_weighted': _fields(weighting='value', kernel='joint'),
   'no_rejection': _fields(rejection='false'),
+  # A quarter of the width, of a quarter of the entities and of all.
+  'narrow_noise': _fields(noise=0.5),
+  'narrow_noise_all': (*_PAPER, *_fields(noise=0.15)),
+  'dropped_value_025': _fields(dropped_value=0.25),
+  'dropped_value_075': _fields(dropped_value=0.75),
+  'three_rollouts': ('--config.training.num_rollouts=3',),
   # Ablations of entity progression.
   'vacl_hard_switch': _DIRECT,
   'vacl_hard_switch_norm_20': (
@@ -101,7 +110,7 @@ _METHODS = {
   'rcg_growing': ('--curriculum=rcg', '--entity_counts=4,8'),
   'accel_growing': ('--curriculum=accel', '--entity_counts=4,8'),
 }
-_KEEPS_DECAY = ('with_decay',)
+_RATE_OF_PRESET = ('with_decay', 'preset_paper')
 # By method and task; of a flag given twice the last one counts.
 _METHODS_FOR = {
   ('vacl_paper', 'push_ball_n2'): _fields(step_size=0.4, noise=0.4),
@@ -119,6 +128,11 @@ _METHODS_FOR = {
       ('speaker_listener', 0.1),
     )
   },
+  # No width of theirs is known: that of the preset, in cells.
+  **{
+    ('rcg_code', task): _fields(half_width=3.0)
+    for task in ('ramp_use', 'lock_and_return_6m', 'lock_and_return_12m')
+  },
   # At the latest after 0.4 of the steps, or else it might never switch.
   ('pc_unif', 'simple_spread_n8'): (
     '--entity_counts=4,8',
@@ -135,5 +149,5 @@ NAMES = tuple(_METHODS)
 
 def flags(method: str, task: str) -> tuple[str, ...]:
   """Returns the flags of `launch.main` for a method in a task."""
-  rate = () if method in _KEEPS_DECAY else _CONSTANT_RATE
+  rate = () if method in _RATE_OF_PRESET else _CONSTANT_RATE
   return (*rate, *_METHODS[method], *_METHODS_FOR.get((method, task), ()))

@@ -68,7 +68,8 @@ class Tasks:
     """Returns feasible tasks [K, D] with uniform noise.
 
     It is redrawn for entities that it makes infeasible; those that stay so in
-    all redraws remain where they are.
+    all redraws remain where they are. If that is where another one has moved
+    to, the task is returned without noise.
 
     Args:
       tasks: [K, D], feasible.
@@ -97,9 +98,11 @@ class Tasks:
     probability: tf.Tensor,
     seed: types.Seed,
   ) -> tf.Tensor:
-    return svgd.feasible_noise(
+    moved = svgd.feasible_noise(
       self._space, tasks, half_width, probability, _MOST_REDRAWS, seed
     )
+    is_legal = tf.reduce_all(self._space.feasible(moved), -1, keepdims=True)
+    return tf.where(is_legal, moved, tasks)
 
   def canonical(self, tasks: np.ndarray) -> np.ndarray:
     """Returns tasks [K, D] with entities of a kind sorted by x, then y.

@@ -42,6 +42,13 @@ class WorldTest(parameterized.TestCase):
     [other] = self._worlds(cfg, [4])
     self.assertTrue(other.sees_birthplace)
 
+  def test_a_radius_holds_for_any_number_of_agents(self):
+    cfg = overrides.replace(
+      presets.make(env='simple_spread'), {'environment.cover_radius': 0.2}
+    )
+    radii = [x.cover_radius for x in self._worlds(cfg, [4, 50])]
+    self.assertEqual(radii, [0.2, 0.2])
+
   def test_a_horizon_stays_unless_it_follows_from_the_counts(self):
     cfg = presets.make(env='simple_spread')
     cfg = overrides.replace(cfg, {'environment.horizon': 90})

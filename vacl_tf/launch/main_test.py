@@ -73,6 +73,8 @@ class BadInputTest(parameterized.TestCase):
     ('--config.agent.segment_length=10', 'config.agent.segment_length'),
     ('--config.environment.reach=1', 'config.environment.reach'),
     ('--noconfig.environment.has_box', 'config.environment.has_box'),
+    ('--config.environment.cover_radius=3', 'allowed: 0.0 to 2.0'),
+    ('--config.environment.easy_side=-1', 'allowed: 0.0 to 5.9'),
     ('--config.agent.name=atention', 'did you mean attention'),
     ('--import=not_there', 'import=not_there is not a module'),
     ('--env=nowhere', "'nowhere' is unknown; allowed"),
@@ -126,6 +128,14 @@ class BadInputTest(parameterized.TestCase):
       ['--env=lock_and_return', '--num_agents=2', '--num_boxes=9'],
       'num_agents=2 with num_boxes=9 is not possible in lock_and_return; '
       'allowed: 1 to 8 of each$',
+    ),
+    (
+      ['--num_agents=16', '--config.environment.easy_side=0.7'],
+      'easy_side=0.7 is too small for 16 landmarks .*; give at least 0.84$',
+    ),
+    (
+      ['--env=lock_and_return', '--config.environment.floor_side=6.1'],
+      'floor_side=6.1 is not possible; allowed: 6.0 to 12.0 in steps of 0.2$',
     ),
     (
       ['--env=lock_and_return', '--entity_counts=2,4'],

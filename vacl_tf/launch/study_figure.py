@@ -25,7 +25,7 @@ _COLOURS = (
   '#999999',
   '#B8AD00',  # Their yellow, darker: as it is it drowns in white.
 )
-_DASHES = ('-', ':')  # The second for what has no colour of its own.
+_DASHES = ('-', ':', '-.')  # Later ones for what has no colour of its own.
 _INK = '#555555'
 _GRID_POINTS = 400
 _COLUMNS = 2

@@ -10,14 +10,15 @@ from vacl_tf import config
 from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.curriculum import base
+from vacl_tf.curriculum import python_curriculum
 from vacl_tf.curriculum import svgd
 from vacl_tf.curriculum import task_expansion
 from vacl_tf.environments import hide_and_seek
 from vacl_tf.environments.hide_and_seek import grid_task_space
 
 
-def _space(name):
-  task = hide_and_seek.load(name)
+def _space(name, **options):
+  task = hide_and_seek.load(name, **options)
   return grid_task_space.GridTaskSpace(task.grid, len(task.actors))
 
 
@@ -67,6 +68,18 @@ class GridTaskSpaceTest(tf.test.TestCase, parameterized.TestCase):
     self.assertTrue(np.all(space.feasible(children)))
     moved = np.abs(children - seeds).max(1)
     self.assertGreater(np.mean(moved > 0.5), 0.9)
+
+  @parameterized.product(side=(6.0, 12.0), probability=(0.25, 1.0))
+  def test_noise_keeps_tasks_legal(self, side, probability):
+    """Though one entity may move to where another one has to stay."""
+    space = _space('lock_and_return', floor_side=side)
+    tasks = python_curriculum.Tasks(space)
+    rng = np.random.default_rng(0)
+    parents = space.sample_easy(4000, randomness.root(0)).numpy()
+    children = tasks.perturbed(parents, 3.0, rng, probability)
+    self.assertTrue(np.all(space.feasible(children)))
+    moved = np.abs(children - parents).max(1)
+    self.assertGreater(np.mean(moved > 0.0), 0.4)
 
 
 if __name__ == '__main__':

@@ -17,9 +17,11 @@ import numpy as np
 Array = Any  # Of NumPy or TensorFlow, as `xp` is.
 Rectangle = tuple[int, int, int, int]  # x from, x to, y from, y to; inclusive.
 
-# Tries to place a piece where no other stands. In the smallest space, the room
-# of Ramp-Use, all of them fail with probability 1e-14.
-NUM_CANDIDATES = 16
+# Tries to place a piece where no other stands: a multiple of 16, so many that
+# all of them fail with less than this probability even where every earlier
+# piece is in the way.
+_FAILURE = 1e-12
+_TRIES = 16
 _NUMBERS_PER_TRY = 3  # Which rectangle, x, y.
 _PER_CELL = 1 / 64  # Breaks ties; there are fewer than 64 cells in a row.
 
@@ -71,8 +73,9 @@ class Grid:
     """
     self.pieces = tuple(pieces)
     self.num_dims = 2 * len(self.pieces)
+    self._num_tries = _enough_tries(self.pieces)
     self.num_uniform_draws = (
-      len(self.pieces) * NUM_CANDIDATES * _NUMBERS_PER_TRY
+      len(self.pieces) * self._num_tries * _NUMBERS_PER_TRY
     )
     self.num_easy_draws = num_easy_draws
     self._easy = easy
@@ -114,10 +117,10 @@ class Grid:
       numbers: [..., num_uniform_draws] from U[0, 1).
     """
     xp, options = self._xp, []
-    rank = np.arange(NUM_CANDIDATES, dtype=np.float32)
+    rank = np.arange(self._num_tries, dtype=np.float32)
     shares = xp.split(numbers, _NUMBERS_PER_TRY * len(self.pieces), -1)
     for piece in self.pieces:
-      which, *place = shares[:_NUMBERS_PER_TRY]  # [..., NUM_CANDIDATES] each.
+      which, *place = shares[:_NUMBERS_PER_TRY]  # [..., tries] each.
       shares = shares[_NUMBERS_PER_TRY:]
       bounds = [xp.zeros_like(which) + bound for bound in piece.usual[0]]
       for option, rectangle in enumerate(piece.usual[1:], 1):
@@ -244,15 +247,32 @@ def _overlaps(one: Array, size: int, other: Array, other_size: int) -> Array:
   return (x < size) & (-x < other_size) & (y < size) & (-y < other_size)
 
 
+def _blocked(pieces: Sequence[Piece], index: int) -> int:
+  """Returns of how many cells earlier pieces can keep a piece."""
+  size = pieces[index].size
+  return sum((size + other.size - 1) ** 2 for other in pieces[:index])
+
+
+def _enough_tries(pieces: Sequence[Piece]) -> int:
+  """Returns how many tries place each piece, but for _FAILURE."""
+  worst = max(
+    _blocked(pieces, index) / ((x1 - x0 + 1) * (y1 - y0 + 1))
+    for index, piece in enumerate(pieces)
+    for x0, x1, y0, y1 in piece.usual
+  )
+  tries = _TRIES
+  while worst**tries > _FAILURE:
+    tries += _TRIES
+  return tries
+
+
 def _enough(pieces: Sequence[Piece], index: int) -> int:
   """Returns a radius in cells within which a piece always finds a free cell.
 
   In the corner of a region (r + 1) (r + 2) / 2 cells lie within r. That is more
   than other pieces can block.
   """
-  size = pieces[index].size
-  blocked = sum((size + other.size - 1) ** 2 for other in pieces[:index])
-  radius = 0
+  blocked, radius = _blocked(pieces, index), 0
   while (radius + 1) * (radius + 2) // 2 <= blocked:
     radius += 1
   return radius

@@ -3,7 +3,8 @@
 """Lock-and-Return: lock all boxes, then return to the start positions.
 
 Paper, section on the hide-and-seek environment; docs/reproduction.md has the
-details. 12 x 12 m, no inner walls, one team.
+details. A square floor of 12 x 12 m unless told otherwise, without inner
+walls; one team.
 """
 
 from typing import Any
@@ -20,14 +21,10 @@ MOST = 8  # Largest number of agents, and of boxes.
 REWARD_LOCKED = 0.2  # Each step in which all boxes are locked.
 REWARD_HOME = 1.0  # In addition, if all agents are also at home.
 HOME_RADIUS = 0.5  # Metres.
-_NUM_CELLS = 60
+FLOOR_SIDE = 12.0  # Metres.
+SMALLEST_FLOOR, LARGEST_FLOOR = 6.0, 12.0
 _WALL_FRICTION = 1.0
 _AGENT_CELLS, _BOX_CELLS = 2, 3
-_LEGAL_AGENT = ((30, 57, 1, 27),)
-_LEGAL_BOX = ((1, 56, 1, 56),)
-_USUAL_AGENT = ((30, 56, 1, 26),)
-_USUAL_BOX = ((1, 55, 1, 55),)
-_EASY_BOX = (30, 56, 1, 26)
 _BIRTHPLACE = (8, 9)  # Indices in an agent's own features.
 
 
@@ -51,6 +48,7 @@ class LockAndReturn(task.Task):
     num_boxes: int = 2,
     *,
     sees_birthplace: bool = False,
+    floor_side: float = FLOOR_SIDE,
   ) -> None:
     """Describes the task.
 
@@ -59,6 +57,7 @@ class LockAndReturn(task.Task):
       num_boxes: m.
       sees_birthplace: whether the policy observes the agent's birthplace.
         Otherwise it has to remember it.
+      floor_side: metres, a multiple of a cell's 0.2 from 6 to 12.
 
     Raises:
       ValueError: a number is out of range.
@@ -69,20 +68,14 @@ class LockAndReturn(task.Task):
         f'num_agents={num_agents} with num_boxes={num_boxes} is not possible '
         f'in {self.name}; allowed: 1 to {MOST} of each'
       )
+    num_cells = _num_cells(floor_side)
     self.critic_only_position = () if sees_birthplace else _BIRTHPLACE
-    self.arena = arena.Arena(_NUM_CELLS, (), _WALL_FRICTION)
+    self.arena = arena.Arena(num_cells, (), _WALL_FRICTION)
     self.cast = entities.Cast(num_agents, num_boxes, num_ramps=0)
     self.actors = tuple(range(num_agents))
     self.teams = (0,) * num_agents
     self.grid = grid.Grid(
-      [
-        grid.Piece(f'agent {i}', _AGENT_CELLS, _LEGAL_AGENT, _USUAL_AGENT)
-        for i in range(num_agents)
-      ]
-      + [
-        grid.Piece(f'box {i}', _BOX_CELLS, _LEGAL_BOX, _USUAL_BOX)
-        for i in range(num_boxes)
-      ],
+      _pieces(num_agents, num_boxes, num_cells),
       self._easy,
       3 * num_agents + 3 * num_boxes,
     )
@@ -164,7 +157,7 @@ class LockAndReturn(task.Task):
       numbers[..., 2 * m : 3 * m + n],
       numbers[..., 3 * m + n :],
     )
-    x0, x1, y0, y1 = _EASY_BOX
+    x0, x1, y0, y1 = _quadrant(self.arena.num_cells, _BOX_CELLS)
     x, y = grid.whole(xp, along_x, x0, x1), grid.whole(xp, along_y, y0, y1)
     if n > m:
       box = xp.asarray(grid.whole(xp, match[..., m:], 0, m - 1), np.int64)
@@ -179,6 +172,51 @@ class LockAndReturn(task.Task):
     return xp.stack(
       [column[..., i] for i in range(n + m) for column in columns], -1
     )
+
+
+def _num_cells(floor_side: float) -> int:
+  """Returns the cells along a side.
+
+  Raises:
+    ValueError: the side is out of range, or not a whole number of cells.
+  """
+  if SMALLEST_FLOOR <= floor_side <= LARGEST_FLOOR:
+    num_cells = round(floor_side / arena.CELL)
+    if abs(num_cells * arena.CELL - floor_side) < 1e-6:
+      return num_cells
+  raise ValueError(
+    f'floor_side={floor_side} is not possible; allowed: {SMALLEST_FLOOR} to '
+    f'{LARGEST_FLOOR} in steps of {arena.CELL}'
+  )
+
+
+def _quadrant(num_cells: int, size: int) -> grid.Rectangle:
+  """Returns lower left cells of squares at the bottom right of the floor.
+
+  They keep off the walls, and right of and below the middle.
+  """
+  half, most = num_cells // 2, num_cells - 1 - size
+  return num_cells - half, most, 1, half - 1 - size
+
+
+def _pieces(
+  num_agents: int, num_boxes: int, num_cells: int
+) -> list[grid.Piece]:
+  """Returns agents, which belong in the quadrant, and boxes.
+
+  Draws leave out the last legal row and column, as in the released code.
+  """
+  legal, usual = (_quadrant(num_cells, _AGENT_CELLS + i) for i in (0, 1))
+  most = num_cells - 1 - _BOX_CELLS
+  agents = [
+    grid.Piece(f'agent {i}', _AGENT_CELLS, (legal,), (usual,))
+    for i in range(num_agents)
+  ]
+  boxes = [
+    grid.Piece(f'box {i}', _BOX_CELLS, ((1, most) * 2,), ((1, most - 1) * 2,))
+    for i in range(num_boxes)
+  ]
+  return agents + boxes
 
 
 def _features(side: float) -> dict[str, tuple[task.Feature, ...]]:

@@ -25,12 +25,15 @@ class LockAndReturnConfig(config.EnvironmentConfig):
     num_boxes: boxes to lock.
     sees_birthplace: whether the policy observes where its agent started,
       instead of having to remember it.
+    floor_side: of the square floor, in metres, in steps of 0.2; 6 is that of
+      Ramp-Use.
   """
 
   count_fields: ClassVar[tuple[str, ...]] = ('num_agents', 'num_boxes')
 
   num_boxes: Annotated[int, config.Range(1, 1000)] = 2
   sees_birthplace: bool = False
+  floor_side: Annotated[float, config.Range(6.0, 12.0)] = 12.0
 
 
 def _make(world: LockAndReturnConfig) -> 'base.World':
@@ -40,6 +43,7 @@ def _make(world: LockAndReturnConfig) -> 'base.World':
     num_agents=world.num_agents,
     num_boxes=world.num_boxes,
     sees_birthplace=world.sees_birthplace,
+    floor_side=world.floor_side,
   )
 
 
@@ -52,6 +56,7 @@ def _layout(
     counts,
     num_agents=world.num_agents,
     num_boxes=world.num_boxes,
+    floor_side=world.floor_side,
   )
 
 

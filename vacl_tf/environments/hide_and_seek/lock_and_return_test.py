@@ -199,5 +199,69 @@ class TaskTest(parameterized.TestCase):
     self.assertEqual(names, ['agent'] * num_agents + ['box'] * num_boxes)
 
 
+class FloorTest(parameterized.TestCase):
+  @parameterized.product(
+    side=(6.0, 7.4, 9.0, 12.0), counts=((2, 2), (1, 3), (8, 8))
+  )
+  def test_tasks_are_inside_and_apart(self, side, counts):
+    task = lock_and_return.LockAndReturn(*counts, floor_side=side)
+    cells = round(side / 0.2)
+    self.assertAlmostEqual(task.arena.side, side)
+    self.assertEqual(task.features['own'][0].high, task.arena.side)
+    rng = np.random.default_rng(0)
+    for phi in (
+      task.sample_easy(300, rng),
+      task.sample_uniform(1000, rng),
+      task.grid.nearest(rng.uniform(-9, cells + 9, [300, task.grid.num_dims])),
+    ):
+      self.assertTrue(np.all(task.grid.feasible(phi)))
+      for row in phi[::10].reshape([-1, sum(counts), 2]).astype(int):
+        floor = np.zeros([cells, cells], int)
+        for index, (x, y) in enumerate(row):
+          size = 2 if index < counts[0] else 3
+          floor[x : x + size, y : y + size] += 1
+          if index < counts[0]:  # Bottom right, off the middle lines.
+            self.assertGreaterEqual(x, cells / 2)
+            self.assertLessEqual(y + size, cells / 2)
+        self.assertEqual(floor.max(), 1)
+        walls = (floor[0], floor[-1], floor[:, 0], floor[:, -1])
+        self.assertEqual(np.sum(walls), 0)
+        self.assertEqual(floor.sum(), 4 * counts[0] + 9 * counts[1])
+
+  @parameterized.parameters(6.0, 9.0)
+  def test_easy_tasks_have_agents_beside_boxes(self, side):
+    task = lock_and_return.LockAndReturn(floor_side=side)
+    phi = task.sample_easy(300, np.random.default_rng(0)).reshape(300, 4, 2)
+    away = np.abs(phi[:, :2, None] + 1 - phi[:, None, 2:] - 1.5).sum(-1)
+    self.assertLess(np.quantile(away.min(2), 0.9), 5.1)  # As on 12 m.
+    drawn = phi[:, 2:].max((0, 1)) - phi[:, 2:].min((0, 1))
+    self.assertGreater(drawn.min(), side / 0.2 / 2 - 7)
+
+  def test_the_usual_floor_has_the_cells_of_the_release(self):
+    agent, *_, box = lock_and_return.LockAndReturn().grid.pieces
+    self.assertEqual(agent.legal, ((30, 57, 1, 27),))
+    self.assertEqual(agent.usual, ((30, 56, 1, 26),))
+    self.assertEqual(box.legal, ((1, 56, 1, 56),))
+    self.assertEqual(box.usual, ((1, 55, 1, 55),))
+
+  def test_a_world_of_it_can_be_played(self):
+    task = lock_and_return.LockAndReturn(floor_side=6.0)
+    worlds = environment.HideAndSeekWorlds(task, 8)
+    rng = np.random.default_rng(0)
+    worlds.place(task.sample_uniform(8, rng), 0)
+    walk = [10, 10, 5, 0, 0]  # To the top right corner, at full force.
+    for _ in range(30):
+      worlds.step(np.tile(walk, [8, 2, 1]))
+    position = worlds.state.position[:, :2, :2]
+    self.assertGreater(position.max(), 5.0)  # There they are stopped.
+    self.assertLess(position.max(), 6.0 - 0.3)
+
+  @parameterized.parameters(5.8, 12.2, 9.1, float('nan'))
+  def test_an_impossible_floor(self, side):
+    message = f'floor_side={side} is not possible; allowed: 6.0 to 12.0 in '
+    with self.assertRaisesRegex(ValueError, message):
+      lock_and_return.LockAndReturn(floor_side=side)
+
+
 if __name__ == '__main__':
   absltest.main()

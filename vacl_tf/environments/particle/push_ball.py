@@ -6,6 +6,7 @@ Paper, section on the multi-agent particle-world environment;
 docs/reproduction.md has the details.
 """
 
+import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -29,7 +30,7 @@ FLAG_DISTANCE = AGENT_RADIUS + LANDMARK_RADIUS  # Of any disc, for the flag.
 REWARD_COVERED = 0.2  # Over n for each landmark and step; scale 0.1 included.
 REWARD_ALL_COVERED = 0.1  # On top of it, each step.
 HALF_WIDTH = 2.0  # Of the square of tasks, metres.
-_CELL = 0.4  # Metres, side of a cell of the grid for easy tasks.
+_CELL = 0.4  # Metres, least side of a cell of the grid for easy tasks.
 _JITTER = 0.05  # Largest offset from the centre of a cell, metres.
 _FULL = 1e3  # Penalty that makes a taken cell the last choice.
 
@@ -48,15 +49,25 @@ class PushBallState(NamedTuple):
 class PushBallTaskSpace(task_space.BoxTaskSpace):
   """phi = agents, then balls, then landmarks: 6 n numbers."""
 
-  def __init__(self, num_agents: int) -> None:
+  def __init__(self, num_agents: int, easy_side: float = 0.0) -> None:
+    """Initialises the space.
+
+    Args:
+      num_agents: agents, balls and landmarks, each.
+      easy_side: of the grid without its rim, metres; 0: n cells of _CELL.
+
+    Raises:
+      ValueError: the grid has too few cells for all balls and landmarks.
+    """
     corner = np.full([3 * num_agents, 1, 2], HALF_WIDTH)
     super().__init__(-corner, corner, num_agents)
     self.alike = task_space.equal_parts(self.num_entities, 3)
     _, balls, landmarks = self.alike
     self.goals = tuple(zip(balls, landmarks, strict=True))
-    side = num_agents + 2  # Of the grid with its rim, in cells.
+    num_cells, cell = _easy_grid(num_agents, easy_side)
+    side = num_cells + 2  # Of the grid with its rim, in cells.
     cells = np.stack(np.meshgrid(range(side), range(side)), -1).reshape(-1, 2)
-    self._centre = ((cells - (side - 1) / 2) * _CELL).astype(np.float32)
+    self._centre = ((cells - (side - 1) / 2) * cell).astype(np.float32)
     is_rim = (cells % (side - 1) == 0).any(1)
     self._rim = is_rim.astype(np.float32)
     # Rings about a cell, the 3 x 3 neighbourhood being the first.
@@ -66,11 +77,12 @@ class PushBallTaskSpace(task_space.BoxTaskSpace):
   def sample_easy(self, num_tasks: int, seed: types.Seed) -> tf.Tensor:
     """Places an agent and a landmark next to each ball; GetEasy.
 
-    Entities lie near the centres of cells of an n x n grid. Balls take random
-    cells. Then, in random order, a landmark takes a cell next to each ball, and
-    so does an agent, which may also use the rim of cells around the grid. No
-    cell has two entities of a kind, or a ball and another entity. If all cells
-    next to a ball are taken, the nearest ring with a free cell is used.
+    Entities lie near the centres of cells of a grid, of n x n cells unless a
+    side is given. Balls take random cells. Then, in random order, a landmark
+    takes a cell next to each ball, and so does an agent, which may also use the
+    rim of cells around the grid. No cell has two entities of a kind, or a ball
+    and another entity. If all cells next to a ball are taken, the nearest ring
+    with a free cell is used.
 
     The grid is centred, so that its rim is inside the room up to n = 8. In the
     released code it is off by half a cell.
@@ -119,12 +131,47 @@ class PushBallTaskSpace(task_space.BoxTaskSpace):
     return tf.stack(chosen)
 
 
+def _easy_grid(num_agents: int, side: float) -> tuple[int, float]:
+  """Returns how many cells a side of the grid has, and a cell's in metres."""
+  if not side:
+    return num_agents, _CELL
+  num_cells = int(side / _CELL + 1e-6)
+  least = math.ceil((2 * num_agents) ** 0.5)  # For balls and landmarks.
+  if num_cells < least:
+    raise ValueError(
+      f'easy_side={side} is too small for {num_agents} balls and as many '
+      f'landmarks in cells of {_CELL} m; give at least {least * _CELL:.1f}'
+    )
+  return num_cells, side / num_cells
+
+
 class PushBall(base.Environment):
   """Rewarded for every landmark with a ball on it, and again for all."""
 
   is_terminal = False
 
-  def __init__(self, name: str, num_agents: int, horizon: int) -> None:
+  def __init__(
+    self,
+    name: str,
+    num_agents: int,
+    horizon: int,
+    *,
+    cover_radius: float = 0.0,
+    easy_side: float = 0.0,
+  ) -> None:
+    """Initialises the world.
+
+    Args:
+      name: as known to `environments.load`.
+      num_agents: agents, balls and landmarks, each.
+      horizon: steps of an episode.
+      cover_radius: distance within which a ball covers a landmark, metres; 0:
+        COVER_DISTANCE.
+      easy_side: of the square of easy tasks, metres; 0: the task's own.
+
+    Raises:
+      ValueError: the easy tasks do not fit into the square.
+    """
     self.name = name
     self.horizon = horizon
     self.num_agents = num_agents
@@ -138,7 +185,8 @@ class PushBall(base.Environment):
         egocentric=egocentric.Egocentric(is_open_square=True),
       ),
     )
-    self.task_space = PushBallTaskSpace(num_agents)
+    self.cover_distance = cover_radius or COVER_DISTANCE
+    self.task_space = PushBallTaskSpace(num_agents, easy_side)
     radii = [AGENT_RADIUS] * num_agents + [BALL_RADIUS] * num_agents
     self._radius = np.array(radii)[:, None]
 
@@ -170,7 +218,7 @@ class PushBall(base.Environment):
     """Returns observations with flags as in the released code.
 
     A landmark's flag is 1 if any agent or ball is within FLAG_DISTANCE; the
-    reward asks for a ball within COVER_DISTANCE.
+    reward asks for a ball within `cover_distance`.
     """
     position = scenario.worlds_last(state.position)
     landmark = scenario.worlds_last(state.landmark)
@@ -230,7 +278,7 @@ class PushBall(base.Environment):
         landmarks,
         is_covered,
         radius=LANDMARK_RADIUS,
-        cover_distance=COVER_DISTANCE,
+        cover_distance=self.cover_distance,
       )
       agents, balls = np.split(bodies, 2)
       discs += [
@@ -244,10 +292,10 @@ class PushBall(base.Environment):
     return scenes
 
   def _is_covered(self, state: PushBallState) -> tf.Tensor:
-    """Returns bool [n, B]: whether a ball is within COVER_DISTANCE."""
+    """Returns bool [n, B]: whether a ball is within reach."""
     ball = scenario.worlds_last(state.position[:, self.num_agents :])
     landmark = scenario.worlds_last(state.landmark)
-    return scenario.any_near(ball, landmark, COVER_DISTANCE)
+    return scenario.any_near(ball, landmark, self.cover_distance)
 
   def _num_covered(self, state: PushBallState) -> tf.Tensor:
     """Returns how many landmarks are covered, float32 [B]."""

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Push-Ball: constants of training, and why."""
 
+import dataclasses
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from vacl_tf import config
 from vacl_tf.environments import map_layout
@@ -16,14 +17,35 @@ if TYPE_CHECKING:
 _MIDDLE = (-2.0, 2.0, -2.0, 2.0)
 
 
-def _make(world: config.EnvironmentConfig) -> 'base.World':
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PushBallConfig(config.EnvironmentConfig):
+  """The world of Push-Ball.
+
+  Attributes:
+    cover_radius: distance from a ball within which a landmark is covered, in
+      metres. What agents observe of landmarks stays the same. 0: 0.3.
+    easy_side: of the square in which balls and landmarks of easy tasks lie, in
+      metres; agents may be a cell outside. 0: 0.4 n.
+  """
+
+  cover_radius: Annotated[float, config.Range(0.0, 2.0)] = 0.0
+  easy_side: Annotated[float, config.Range(0.0, 3.2)] = 0.0
+
+
+def _make(world: PushBallConfig) -> 'base.World':
   from vacl_tf.environments.particle import push_ball
 
-  return push_ball.PushBall(world.name, world.num_agents, world.horizon)
+  return push_ball.PushBall(
+    world.name,
+    world.num_agents,
+    world.horizon,
+    cover_radius=world.cover_radius,
+    easy_side=world.easy_side,
+  )
 
 
 SPEC = task_spec.TaskSpec(
-  world=config.EnvironmentConfig(name='push_ball', num_agents=2, horizon=120),
+  world=PushBallConfig(name='push_ball', num_agents=2, horizon=120),
   make=_make,
   least=(2,),
   most=(8,),

@@ -36,7 +36,7 @@ COLOURS = np.array(
   [[0.65, 0.15, 0.15], [0.15, 0.65, 0.15], [0.15, 0.15, 0.65]], np.float32
 )
 _HALF_WIDTH = 1.0  # Of the room, metres.
-_EASY_HALF_WIDTH = 0.3  # Of the square of easy landmarks, metres.
+_EASY_SIDE = 0.6  # Of the square of easy landmarks, metres.
 _NUM_BODIES = 2
 _ORANGE, _BLUE = (230, 140, 40), (90, 150, 220)  # Apart from the landmarks.
 
@@ -55,9 +55,10 @@ class SpeakerListenerState(NamedTuple):
 class SpeakerListenerTaskSpace(task_space.BoxTaskSpace):
   """phi = speaker, listener, landmarks: 10 numbers, without the goal."""
 
-  def __init__(self) -> None:
+  def __init__(self, easy_side: float) -> None:
     high = np.full([_NUM_BODIES + NUM_LANDMARKS, 1, 2], _HALF_WIDTH)
     super().__init__(-high, high, _NUM_BODIES)
+    self._easy_half_width = easy_side / 2
 
   def sample_easy(self, num_tasks: int, seed: types.Seed) -> tf.Tensor:
     """Places both beside landmarks that lie close together; GetEasy."""
@@ -65,8 +66,8 @@ class SpeakerListenerTaskSpace(task_space.BoxTaskSpace):
     landmark = randomness.uniform(
       where,
       [num_tasks, NUM_LANDMARKS, 2],
-      -_EASY_HALF_WIDTH,
-      _EASY_HALF_WIDTH,
+      -self._easy_half_width,
+      self._easy_half_width,
     )
     bodies = scenario.beside(landmark, _NUM_BODIES, order=order, offset=offset)
     both = tf.concat([bodies, landmark], 1)
@@ -78,12 +79,15 @@ class SpeakerListener(base.Environment):
 
   is_terminal = False
 
-  def __init__(self, name: str, horizon: int) -> None:
+  def __init__(
+    self, name: str, horizon: int, *, easy_side: float = 0.0
+  ) -> None:
     """Initialises the world.
 
     Args:
       name: as known to `environments.load`.
       horizon: steps of an episode.
+      easy_side: of the square of easy landmarks, metres; 0: the task's own.
     """
     self.name = name
     self.horizon = horizon
@@ -103,7 +107,7 @@ class SpeakerListener(base.Environment):
         entity_sizes={},
       ),
     )
-    self.task_space = SpeakerListenerTaskSpace()
+    self.task_space = SpeakerListenerTaskSpace(easy_side or _EASY_SIDE)
 
   def place(self, phi: tf.Tensor, seed: types.Seed) -> SpeakerListenerState:
     """Returns the initial state; each time the goal is drawn anew."""

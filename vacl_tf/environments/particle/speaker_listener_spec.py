@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Speaker-Listener: constants of training, and why."""
 
+import dataclasses
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from vacl_tf import config
 from vacl_tf.environments import map_layout
@@ -17,14 +18,27 @@ _SMALL = (-1.0, 1.0, -1.0, 1.0)
 _NUM_LANDMARKS = 3
 
 
-def _make(world: config.EnvironmentConfig) -> 'base.World':
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SpeakerListenerConfig(config.EnvironmentConfig):
+  """The world of Speaker-Listener.
+
+  Attributes:
+    easy_side: of the square in which easy landmarks lie, in metres. 0: 0.6.
+  """
+
+  easy_side: Annotated[float, config.Range(0.0, 1.9)] = 0.0
+
+
+def _make(world: SpeakerListenerConfig) -> 'base.World':
   from vacl_tf.environments.particle import speaker_listener
 
-  return speaker_listener.SpeakerListener(world.name, world.horizon)
+  return speaker_listener.SpeakerListener(
+    world.name, world.horizon, easy_side=world.easy_side
+  )
 
 
 SPEC = task_spec.TaskSpec(
-  world=config.EnvironmentConfig(
+  world=SpeakerListenerConfig(
     name='speaker_listener', num_agents=2, horizon=70
   ),
   make=_make,

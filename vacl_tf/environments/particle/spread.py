@@ -29,7 +29,8 @@ LANDMARK_RADIUS = 0.05
 WIDE_LANDMARK_RADIUS = 0.15  # For crowds; see `landmark_radius`.
 REWARD_ALL_COVERED = 0.4  # Shared, each step; scale 0.1 included.
 PENALTY_CONTACT = 0.1  # Each step, for an agent that touches another.
-_FEW_AGENTS = 4  # Up to so many, easy landmarks lie in a square of 0.6 m.
+_FEW_AGENTS = 4  # Up to so many, easy landmarks lie in a small square.
+_SMALL_SIDE = 0.6  # Its side, metres.
 # With more agents easy landmarks are kept apart: on landmarks drawn
 # independently, agents at rest would push each other away.
 _LOOSE_AGENTS = 8
@@ -48,7 +49,7 @@ class Room(NamedTuple):
     target_agents: box that they start in when a policy is evaluated.
     landmarks: box of the landmarks.
     easy_centre: of the square that easy landmarks lie in, metres.
-    easy_half_width: of that square for many agents, metres.
+    easy_side: of that square with more than a few agents, metres.
     walls: see `physics`.
     half_width: of pictures, without a margin, metres.
     half_height: of pictures with their margin, None: as the width.
@@ -58,7 +59,7 @@ class Room(NamedTuple):
   target_agents: Box
   landmarks: Box
   easy_centre: tuple[float, float]
-  easy_half_width: float
+  easy_side: float
   walls: tuple[physics.Wall, ...]
   half_width: float
   half_height: float | None = None
@@ -76,7 +77,7 @@ def open_room(half_width: float) -> Room:
     target_agents=whole,
     landmarks=whole,
     easy_centre=(0.0, 0.0),
-    easy_half_width=1.0,
+    easy_side=2.0,
     walls=(),
     half_width=half_width,
   )
@@ -95,7 +96,7 @@ ROOMS = {
     target_agents=_LEFT,
     landmarks=_RIGHT,
     easy_centre=(4.0, 0.0),
-    easy_half_width=0.88,
+    easy_side=1.76,
     walls=(
       physics.Wall(True, -6.5, (-6.0, 6.0), 3.0),
       physics.Wall(True, 6.5, (-6.0, 6.0), 3.0),
@@ -123,7 +124,7 @@ class SpreadState(NamedTuple):
 class SpreadTaskSpace(task_space.BoxTaskSpace):
   """phi = agents, then landmarks: 4 n numbers."""
 
-  def __init__(self, room: Room, num_agents: int) -> None:
+  def __init__(self, room: Room, num_agents: int, easy_side: float) -> None:
     num_boxes = len(room.agents)
     boxes = [room.agents] * num_agents
     boxes += [(room.landmarks,) * num_boxes] * num_agents
@@ -134,17 +135,17 @@ class SpreadTaskSpace(task_space.BoxTaskSpace):
     target = [room.target_agents] * num_agents + [room.landmarks] * num_agents
     self._target = np.reshape(target, [4 * num_agents, 2]).astype(np.float32)
     self._easy_centre = np.array(room.easy_centre, np.float32)
-    self._easy_half_width = 0.3
-    if num_agents > _FEW_AGENTS:
-      self._easy_half_width = room.easy_half_width
+    self._easy_side = easy_side
 
   def sample_easy(self, num_tasks: int, seed: types.Seed) -> tf.Tensor:
     """Places agents beside landmarks that lie close together; GetEasy."""
     where, order, offset = randomness.split(seed, 3)
     if self.num_agents > _LOOSE_AGENTS:
-      landmark = self._easy_centre + _apart(num_tasks, self.num_agents, where)
+      landmark = self._easy_centre + _apart(
+        num_tasks, self.num_agents, self._easy_side, where
+      )
     else:
-      half_width = self._easy_half_width
+      half_width = self._easy_side / 2
       shape = [num_tasks, self.num_agents, 2]
       landmark = self._easy_centre + randomness.uniform(
         where, shape, -half_width, half_width
@@ -161,14 +162,16 @@ class SpreadTaskSpace(task_space.BoxTaskSpace):
     return randomness.uniform(seed, [num_tasks, self.num_dims], low, high)
 
 
-def _apart(num_tasks: int, num: int, seed: types.Seed) -> tf.Tensor:
+def _apart(
+  num_tasks: int, num: int, side: float, seed: types.Seed
+) -> tf.Tensor:
   """Returns points [num_tasks, num, 2] around 0, at least _APART apart.
 
   Each has its own cell of a square grid and a random position in it.
   """
   choice, place = randomness.split(seed, 2)
-  num_cells = math.ceil(num**0.5)  # Along a side.
-  cell = _CROWDED_SIDE * num**0.5 / num_cells
+  num_cells = _num_cells(num)
+  cell = side / num_cells
   score = randomness.uniform(choice, [num_tasks, num_cells**2])
   chosen = tf.argsort(score)[:, :num]
   index = tf.stack([chosen % num_cells, chosen // num_cells], -1)
@@ -176,6 +179,28 @@ def _apart(num_tasks: int, num: int, seed: types.Seed) -> tf.Tensor:
   room = (cell - _APART) / 2
   jitter = randomness.uniform(place, [num_tasks, num, 2], -room, room)
   return cell * centre + jitter
+
+
+def _num_cells(num_agents: int) -> int:
+  """Returns how many cells a side of the grid of a crowd has."""
+  return math.ceil(num_agents**0.5)
+
+
+def _own_easy_side(room: Room, num_agents: int) -> float:
+  """Returns the side of the square of easy landmarks, in metres."""
+  if num_agents > _LOOSE_AGENTS:
+    return _CROWDED_SIDE * num_agents**0.5
+  return room.easy_side if num_agents > _FEW_AGENTS else _SMALL_SIDE
+
+
+def _check_easy_side(side: float, num_agents: int) -> None:
+  """Raises ValueError if a crowd does not fit in, apart."""
+  least = _APART * _num_cells(num_agents)
+  if num_agents > _LOOSE_AGENTS and side < least - 1e-6:
+    raise ValueError(
+      f'easy_side={side} is too small for {num_agents} landmarks {_APART} m '
+      f'apart; give at least {least:.2f}'
+    )
 
 
 def landmark_radius(num_agents: int) -> float:
@@ -199,12 +224,29 @@ class Spread(base.Environment):
     num_agents: int,
     horizon: int,
     half_width: float = HALF_WIDTH,
+    *,
+    cover_radius: float = 0.0,
+    easy_side: float = 0.0,
   ) -> None:
+    """Initialises the world.
+
+    Args:
+      name: 'simple_spread' or 'hard_spread'.
+      num_agents: agents, and landmarks.
+      horizon: steps of an episode.
+      half_width: of the room of Simple-Spread, metres.
+      cover_radius: distance within which an agent covers a landmark, metres;
+        0: the sum of their radii.
+      easy_side: of the square of easy landmarks, metres; 0: the task's own.
+
+    Raises:
+      ValueError: the easy landmarks do not fit into the square.
+    """
     self.name = name
     self.horizon = horizon
     self.num_agents = num_agents
     self.landmark_radius = landmark_radius(num_agents)
-    self.cover_distance = AGENT_RADIUS + self.landmark_radius
+    self.cover_distance = cover_radius or AGENT_RADIUS + self.landmark_radius
     self._room = ROOMS[name]
     if not self._room.walls:
       self._room = open_room(half_width)
@@ -218,7 +260,9 @@ class Spread(base.Environment):
         egocentric=egocentric.Egocentric(is_open_square=not self._room.walls),
       ),
     )
-    self.task_space = SpreadTaskSpace(self._room, num_agents)
+    easy_side = easy_side or _own_easy_side(self._room, num_agents)
+    _check_easy_side(easy_side, num_agents)
+    self.task_space = SpreadTaskSpace(self._room, num_agents, easy_side)
 
   def place(self, phi: tf.Tensor, seed: types.Seed) -> SpreadState:
     del seed  # phi determines the state.

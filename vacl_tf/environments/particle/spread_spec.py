@@ -32,22 +32,54 @@ class SimpleSpreadConfig(config.EnvironmentConfig):
 
   Attributes:
     half_width: of the room, in metres; a larger one is harder.
+    cover_radius: distance from an agent within which a landmark is covered, in
+      metres. 0: 0.15, and 0.25 with more than 24 agents.
+    easy_side: of the square in which easy landmarks lie, in metres. 0: 0.6 with
+      up to 4 agents, 2 with up to 8, and 0.4 sqrt(n) with more.
   """
 
   half_width: Annotated[float, config.Range(3.0, 10.0)] = 3.0
+  cover_radius: Annotated[float, config.Range(0.0, 2.0)] = 0.0
+  easy_side: Annotated[float, config.Range(0.0, 5.9)] = 0.0
 
 
-def _make(world: config.EnvironmentConfig) -> 'base.World':
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class HardSpreadConfig(config.EnvironmentConfig):
+  """The world of Hard-Spread.
+
+  Attributes:
+    cover_radius: distance from an agent within which a landmark is covered, in
+      metres. 0: 0.15.
+    easy_side: of the square in the right room in which easy landmarks lie, in
+      metres. 0: 0.6 with up to 4 agents, and 1.76 with more.
+  """
+
+  cover_radius: Annotated[float, config.Range(0.0, 2.0)] = 0.0
+  easy_side: Annotated[float, config.Range(0.0, 1.76)] = 0.0
+
+
+def _make_hard(world: HardSpreadConfig) -> 'base.World':
   from vacl_tf.environments.particle import spread
 
-  return spread.Spread(world.name, world.num_agents, world.horizon)
+  return spread.Spread(
+    world.name,
+    world.num_agents,
+    world.horizon,
+    cover_radius=world.cover_radius,
+    easy_side=world.easy_side,
+  )
 
 
 def _make_simple(world: SimpleSpreadConfig) -> 'base.World':
   from vacl_tf.environments.particle import spread
 
   return spread.Spread(
-    world.name, world.num_agents, world.horizon, world.half_width
+    world.name,
+    world.num_agents,
+    world.horizon,
+    world.half_width,
+    cover_radius=world.cover_radius,
+    easy_side=world.easy_side,
   )
 
 
@@ -139,8 +171,8 @@ SIMPLE = task_spec.TaskSpec(
 )
 
 HARD = task_spec.TaskSpec(
-  world=config.EnvironmentConfig(name='hard_spread', num_agents=4, horizon=70),
-  make=_make,
+  world=HardSpreadConfig(name='hard_spread', num_agents=4, horizon=70),
+  make=_make_hard,
   least=(2,),
   most=(8,),
   layout=lambda world, counts: _layout(_LEFT, _RIGHT, _WALLS),
