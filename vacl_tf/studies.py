@@ -149,9 +149,17 @@ _LEFT_OUT = (
   'gradient_norm_20',
   'with_decay',
 )
-_OF_PAPER = (BASELINE, 'uniform', 'rcg_code', 'rcg_original', 'goal_gan')
+_OF_PAPER_ANYWHERE = (
+  BASELINE,
+  'uniform',
+  'rcg_code',
+  'rcg_original',
+  'goal_gan',
+)
+# Tasks of Speaker-Listener don't say which entities have to be where.
+_OF_PAPER = (*_OF_PAPER_ANYWHERE, 'amigo')
 _MODERN = (BASELINE, 'accel', 'sfl', 'currot', 'alp_gmm', 'vds', 'hindsight')
-_PURE = ('plr', 'sfl_pure', 'hindsight_pure', 'goal_gan_code')
+_PURE = ('plr', 'sfl_pure', 'hindsight_pure', 'goal_gan_code', 'amigo_pure')
 _EXPANSION = (
   BASELINE,
   'no_stein',
@@ -209,7 +217,7 @@ _LIST = (
     stages=(
       ((_SIMPLE_SPREAD, _OF_PAPER), (_PUSH_BALL, _OF_PAPER)),
       (
-        (_SPEAKER_LISTENER, _OF_PAPER),
+        (_SPEAKER_LISTENER, _OF_PAPER_ANYWHERE),
         (_SIMPLE_SPREAD_8, (*_OF_PAPER, 'pc_unif')),
         (_HARD_SPREAD, _OF_PAPER),
       ),
