@@ -82,9 +82,17 @@ _LEFT_OUT = (
   'gradient_norm_20',
   'with_decay',
 )
-_OF_PAPER = (BASELINE, 'uniform', 'rcg_code', 'rcg_original', 'goal_gan')
+_OF_PAPER_ANYWHERE = (
+  BASELINE,
+  'uniform',
+  'rcg_code',
+  'rcg_original',
+  'goal_gan',
+)
+# Tasks of Speaker-Listener don't say which entities have to be where.
+_OF_PAPER = (*_OF_PAPER_ANYWHERE, 'amigo')
 _MODERN = (BASELINE, 'accel', 'sfl', 'currot', 'alp_gmm', 'vds', 'hindsight')
-_PURE = ('plr', 'sfl_pure', 'hindsight_pure', 'goal_gan_code')
+_PURE = ('plr', 'sfl_pure', 'hindsight_pure', 'goal_gan_code', 'amigo_pure')
 _EXPANSION = (
   BASELINE,
   'no_stein',
@@ -159,7 +167,7 @@ _LIST = (
         (study_tasks.PUSH_BALL, _OF_PAPER),
       ),
       (
-        (study_tasks.SPEAKER_LISTENER, _OF_PAPER),
+        (study_tasks.SPEAKER_LISTENER, _OF_PAPER_ANYWHERE),
         (study_tasks.SIMPLE_SPREAD_8, (*_OF_PAPER, 'pc_unif')),
         (study_tasks.HARD_SPREAD, _OF_PAPER),
       ),

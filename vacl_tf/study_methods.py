@@ -65,6 +65,8 @@ _METHODS = {
     '--curriculum=goal_gan',
     *_fields(new_share=0.7, noise_dims=16, goal_noise=0.01),
   ),
+  'amigo': ('--curriculum=amigo',),
+  'amigo_pure': ('--curriculum=amigo', *_PURE),
   # Curricula of other fields. They are given easy tasks, unless _PURE.
   'accel': ('--curriculum=accel',),
   'plr': ('--curriculum=plr',),

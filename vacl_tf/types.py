@@ -55,6 +55,9 @@ class TaskFeedback(NamedTuple):
   mean_value: Any = ()  # [B] the critic's along the episode, over agents.
   max_return: Any = ()  # [B] largest episode_return of the roll-outs.
   final_task: Any = ()  # [B, D] the task that the last state amounts to.
+  # [B] first step, from 1 on, after which progress is 1; mean over roll-outs
+  # that have one, 0 where none has.
+  success_time: Any = ()
 
 
 class EgocentricTransform(Protocol):

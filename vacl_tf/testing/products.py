@@ -21,7 +21,8 @@ from vacl_tf.training import programs as programs_lib
 from vacl_tf.training import run as run_lib
 
 _NUM_ITERATIONS = 2
-_NEED_GOALS = ('hindsight',)  # They must know which entities have to be where.
+# They must know which entities have to be where.
+_NEED_GOALS = ('hindsight', 'amigo')
 
 
 class Product(NamedTuple):

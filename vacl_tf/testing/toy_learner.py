@@ -60,6 +60,8 @@ def told_of(tasks: np.ndarray, radius: float) -> dict[str, np.ndarray]:
   found |= {
     'positive_advantage': unsure,
     'value_error': unsure,
+    # Large tasks take longer.
+    'success_time': np.where(value > 0.5, np.ceil(20.0 * size / radius), 0.0),
     # The task that it happened to solve; it does so more often than not.
     'final_task': tasks * np.minimum(0.9 * radius / size, 1.0)[:, None],
   }

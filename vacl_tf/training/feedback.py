@@ -37,6 +37,8 @@ def of_rollout(
   found = {}
   if 'success' in fields:
     found['success'] = tf.cast(rollout.is_success(progress), tf.float32)
+  if 'success_time' in fields:
+    found['success_time'] = _first_complete(progress)
   if {'episode_return', 'max_return'} & set(fields):
     total = tf.reduce_sum(_over_agents(trajectory.reward), 0)
     found |= {'episode_return': total, 'max_return': total}
@@ -75,6 +77,11 @@ def over_rollouts(found: Sequence[types.TaskFeedback]) -> types.TaskFeedback:
   if not isinstance(combined.max_return, tuple):
     most = tf.reduce_max(tf.stack([x.max_return for x in found]), 0)
     combined = combined._replace(max_return=most)
+  if not isinstance(combined.success_time, tuple):
+    times = tf.stack([x.success_time for x in found])
+    number = tf.reduce_sum(tf.cast(times > 0.0, tf.float32), 0)
+    mean = tf.math.divide_no_nan(tf.reduce_sum(times, 0), number)
+    combined = combined._replace(success_time=mean)
   # That of the last one; a mean of tasks is none.
   return combined._replace(final_task=found[-1].final_task)
 
@@ -88,6 +95,13 @@ def nothing(
   if 'final_task' in fields:
     found['final_task'] = tf.zeros_like(batch.phi)
   return types.TaskFeedback(**found)
+
+
+def _first_complete(progress: tf.Tensor) -> tf.Tensor:
+  """Returns the first step [B], from 1 on, that completes [T, B]; 0 if none."""
+  is_complete = progress >= 1.0
+  first = tf.argmax(tf.cast(is_complete, tf.int32), 0, tf.int32) + 1
+  return tf.cast(tf.where(tf.reduce_any(is_complete, 0), first, 0), tf.float32)
 
 
 def _over_agents(per_role: tuple[tf.Tensor, ...]) -> tf.Tensor:

@@ -27,6 +27,8 @@ def _draw(seed):
   ]
   progress = rng.random([_STEPS, _WORLDS]).astype(np.float32)
   progress[-5:, 1] = progress[-4:, 2] = 1.0  # Solved, and all but solved.
+  progress[seed, 3] = 1.0  # At first, or a little later, and not for long.
+  progress[2 * seed, 4] = float(seed % 2)  # In some roll-outs alone.
   return (*drawn, progress)
 
 
@@ -77,6 +79,10 @@ def _by_hand(seed):
         mean_value=value[:, world].mean(),
         max_return=total,
         final_task=np.full([_DIMS], float(seed)),
+        success_time=next(
+          (step + 1.0 for step in range(_STEPS) if progress[step, world] == 1),
+          0.0,
+        ),
       )
     )
   return types.TaskFeedback(*map(np.stack, zip(*rows, strict=True)))
@@ -92,6 +98,7 @@ class FeedbackTest(parameterized.TestCase, tf.test.TestCase):
     found = _told(0, _FIELDS, length)
     self._assert_close(found, _by_hand(0))
     self.assertAllEqual(found.success, [0.0, 1.0, 0.0, 0.0, 0.0])
+    self.assertAllEqual(found.success_time, [0.0, 8.0, 9.0, 1.0, 0.0])
     self.assertEqual({x.dtype for x in found}, {tf.float32})
 
   def test_agents_count_alike_whatever_their_role(self):
@@ -132,6 +139,10 @@ class FeedbackTest(parameterized.TestCase, tf.test.TestCase):
     expected = expected._replace(
       max_return=np.max([x.max_return for x in by_hand], 0),
       final_task=by_hand[-1].final_task,
+      success_time=[
+        np.mean([t for t in times if t] or [0.0])
+        for times in zip(*(x.success_time for x in by_hand), strict=True)
+      ],
     )
     self._assert_close(feedback.over_rollouts(told), expected)
 

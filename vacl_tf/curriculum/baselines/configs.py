@@ -224,6 +224,43 @@ class GoalGanConfig(config.CurriculumConfig):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
+class AmigoConfig(config.CurriculumConfig):
+  """AMIGo (a baseline of the paper), with repairs of its authors' runs.
+
+  Attributes:
+    knows_easy: whether it is given easy tasks: the first batches are easy, and
+      the teacher is pretrained on easy tasks. If not, num_easy_tasks and
+      pretraining_steps mean nothing.
+    num_easy_tasks: easy tasks that are played before all others. The authors of
+      VACL have one batch of 500.
+    pretraining_steps: of the teacher's mean, before the first batch.
+    target_share: share of a batch that is tasks of the target distribution.
+    reward: of the teacher, if its goals are reached, but not too soon (alpha).
+    penalty: of the teacher, if not (beta).
+    first_difficulty: steps that its goals must take at first (t*).
+    most_difficulty: the same in the end.
+    goals_per_rise: goals after which t* rises by a step: ten batches of 150 in
+      the original code.
+    learning_rate: of Adam. The authors of VACL have 0.001, with which a teacher
+      that was pretrained forgets; the original has 0.002.
+    entropy: weight of the teacher's entropy; the original has 0.05.
+  """
+
+  name: str = 'amigo'
+  knows_easy: bool = True
+  num_easy_tasks: Annotated[int, config.Range(1, 20_000)] = 500
+  pretraining_steps: Annotated[int, config.Range(1, 100_000)] = 1000
+  target_share: Annotated[float, config.Range(0.0, 1.0)] = 0.5
+  reward: Annotated[float, config.Range(0.0, 10.0)] = 0.7
+  penalty: Annotated[float, config.Range(0.0, 10.0)] = 0.3
+  first_difficulty: Annotated[int, config.Range(1, config.MANY)] = 7
+  most_difficulty: Annotated[int, config.Range(1, config.MANY)] = 100
+  goals_per_rise: Annotated[int, config.Range(1, config.MANY)] = 1500
+  learning_rate: Annotated[float, config.Range(0.0, 1.0)] = 1e-4
+  entropy: Annotated[float, config.Range(0.0, 10.0)] = 0.01
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class VdsConfig(config.EditingConfig):
   """Value disagreement sampling.
 

@@ -12,7 +12,7 @@ import numpy as np
 
 
 class Mlp:
-  """Linear layers with leaky ReLUs between them.
+  """Linear layers with leaky ReLUs or tanhs between them.
 
   Parameters are arrays [..., P]: leading axes are networks of the same sizes.
 
@@ -20,15 +20,19 @@ class Mlp:
     num_parameters: of a network (P).
   """
 
-  def __init__(self, sizes: tuple[int, ...], slope: float = 0.0) -> None:
+  def __init__(
+    self, sizes: tuple[int, ...], slope: float = 0.0, is_tanh: bool = False
+  ) -> None:
     """Initialises the layout; there are no parameters in here.
 
     Args:
       sizes: features of the input, of each hidden layer and of the output.
       slope: of hidden units below zero.
+      is_tanh: whether hidden units are tanhs instead.
     """
     self._shapes = tuple(itertools.pairwise(sizes))
     self._slope = np.float32(slope)
+    self._is_tanh = is_tanh
     self.num_parameters = sum((rows + 1) * cols for rows, cols in self._shapes)
 
   def initial(
@@ -57,7 +61,7 @@ class Mlp:
     layers = [x]
     for weights, bias in self._layers(parameters):
       if len(layers) > 1:
-        layers[-1] = np.maximum(layers[-1], self._slope * layers[-1])
+        layers[-1] = self._unit(layers[-1])
       layers.append(layers[-1] @ weights + bias)
     return layers
 
@@ -85,8 +89,17 @@ class Mlp:
       parts += [gradient.sum(-2), of_weights.reshape(*weights.shape[:-2], -1)]
       gradient = gradient @ np.swapaxes(weights, -1, -2)
       if index:
-        gradient = np.where(below > 0.0, gradient, self._slope * gradient)
+        gradient = gradient * self._slope_of(below)
     return np.concatenate(parts[::-1], -1), gradient
+
+  def _unit(self, x: np.ndarray) -> np.ndarray:
+    return np.tanh(x) if self._is_tanh else np.maximum(x, self._slope * x)
+
+  def _slope_of(self, unit: np.ndarray) -> np.ndarray:
+    """Returns the derivatives of hidden units, given what they put out."""
+    if self._is_tanh:
+      return 1.0 - unit * unit
+    return np.where(unit > 0.0, np.float32(1.0), self._slope)
 
   def _layers(
     self, parameters: np.ndarray

@@ -13,10 +13,12 @@ _EPSILON = 1e-6
 
 
 class MlpTest(parameterized.TestCase):
-  @parameterized.product(slope=(0.0, 0.2), num_networks=(None, 3))
-  def test_gradients_are_finite_differences(self, slope, num_networks):
+  @parameterized.product(
+    unit=({}, {'slope': 0.2}, {'is_tanh': True}), num_networks=(None, 3)
+  )
+  def test_gradients_are_finite_differences(self, unit, num_networks):
     rng = np.random.default_rng(0)
-    network = mlp.Mlp(_SIZES, slope)
+    network = mlp.Mlp(_SIZES, **unit)
     parameters = network.initial(rng, num_networks).astype(float)
     parameters += 0.1 * rng.standard_normal(parameters.shape)  # Biases, too.
     x = rng.standard_normal([7, 3])
@@ -53,6 +55,12 @@ class MlpTest(parameterized.TestCase):
       np.testing.assert_allclose(
         one, network.apply(alone, x)[-1], rtol=1e-5, atol=1e-6
       )
+
+  def test_hidden_units_are_tanhs_if_wanted(self):
+    network = mlp.Mlp((1, 1, 1), is_tanh=True)
+    *_, hidden, out = network.apply(np.array([2.0, 1.0, 3.0, -1.0]), [[0.5]])
+    np.testing.assert_allclose(hidden, [[np.tanh(2.0)]])
+    np.testing.assert_allclose(out, [[3.0 * np.tanh(2.0) - 1.0]])
 
   def test_initial_outputs_neither_vanish_nor_explode(self):
     network = mlp.Mlp((64, 256, 256, 64), slope=1.0)  # Linear: scale is kept.

@@ -76,6 +76,12 @@ def _goal_gan() -> 'python_curriculum.Make':
   return goal_gan.GoalGan
 
 
+def _amigo() -> 'python_curriculum.Make':
+  from vacl_tf.curriculum.baselines import amigo
+
+  return amigo.Amigo
+
+
 def _vds() -> 'python_curriculum.Make':
   from vacl_tf.curriculum.baselines import vds
 
@@ -91,5 +97,6 @@ ALL = (
   _spec(_alp_gmm, configs.AlpGmmConfig),
   _spec(_hindsight, configs.HindsightConfig),
   _spec(_goal_gan, configs.GoalGanConfig),
+  _spec(_amigo, configs.AmigoConfig),
   _spec(_vds, configs.VdsConfig),
 )
