@@ -91,7 +91,8 @@ _OF_PAPER_ANYWHERE = (
 )
 # Tasks of Speaker-Listener don't say which entities have to be where.
 _OF_PAPER = (*_OF_PAPER_ANYWHERE, 'amigo')
-_MODERN = (BASELINE, 'accel', 'sfl', 'currot', 'alp_gmm', 'vds', 'hindsight')
+_MODERN_ANYWHERE = (BASELINE, 'accel', 'sfl', 'currot', 'alp_gmm', 'vds')
+_MODERN = (*_MODERN_ANYWHERE, 'hindsight')
 _PURE = ('plr', 'sfl_pure', 'hindsight_pure', 'goal_gan_code', 'amigo_pure')
 _EXPANSION = (
   BASELINE,
@@ -181,7 +182,7 @@ _LIST = (
     stages=(
       ((study_tasks.SIMPLE_SPREAD, _MODERN), (study_tasks.PUSH_BALL, _MODERN)),
       (
-        (study_tasks.SPEAKER_LISTENER, _MODERN),
+        (study_tasks.SPEAKER_LISTENER, _MODERN_ANYWHERE),
         (study_tasks.HARD_SPREAD, (BASELINE, 'accel', 'sfl', 'currot')),
       ),
       ((study_tasks.SIMPLE_SPREAD, _PURE), (study_tasks.PUSH_BALL, _PURE)),

@@ -194,6 +194,14 @@ class StudiesTest(parameterized.TestCase):
     used = {x for study in studies.STUDIES.values() for x in study.methods}
     self.assertSameElements(used, study_methods.NAMES)
 
+  def test_where_nobody_says_who_has_to_be_where(self):
+    without_goals = ('speaker_listener', 'ramp_use')
+    for study in studies.STUDIES.values():
+      for run in studies.list_runs(study, _SEEDS):
+        curriculum = _config(run).curriculum.name
+        if run.task.name in without_goals:
+          self.assertNotIn(curriculum, ('amigo', 'hindsight'), run.name)
+
   def test_unknown_study(self):
     with self.assertRaisesRegex(ValueError, 'did you mean factorial'):
       studies.find('factorail')
