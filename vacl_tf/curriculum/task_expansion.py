@@ -14,8 +14,10 @@ import tensorflow as tf
 from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.curriculum import base
+from vacl_tf.curriculum import density_ratio
 from vacl_tf.curriculum import particles
 from vacl_tf.curriculum import svgd
+from vacl_tf.environments import task_space
 
 
 class TaskSource(enum.IntEnum):
@@ -132,7 +134,7 @@ class TaskExpansion(base.Curriculum):
     cfg = self._config
     is_known = ~tf.math.is_nan(evaluation[-1])
     self.mastery.assign(tf.where(is_known, evaluation[-1], 0.0))
-    choice, active_seed, solved_seed, noise = randomness.split(seed, 4)
+    choice, active_seed, solved_seed, noise, target = randomness.split(seed, 5)
     scores = self._scores(feedback[0])
     value = self._score(batches[0], scores)
     newly_solved = value > cfg.solved_value  # NaN compares as False.
@@ -169,6 +171,7 @@ class TaskExpansion(base.Curriculum):
       'dropped': num_dropped,
       'solved_spread': _spread(self.solved),
       'solved_kept': self._solved_kept(batches[0], scores),
+      **self._bound(batches[0], feedback[0].value, target),
     }
 
   def history(self) -> dict[str, tf.Tensor]:
@@ -276,6 +279,23 @@ class TaskExpansion(base.Curriculum):
       tf.reduce_sum(tf.cast(x, tf.float32)) for x in (is_replayed, is_kept)
     )
     return tf.where(num > 0.0, num_kept / tf.maximum(num, 1.0), 1.0)
+
+  def _bound(
+    self, batch: types.TaskBatch, value: tf.Tensor, seed: types.Seed
+  ) -> types.Metrics:
+    """Returns L2, the second term of the bound (paper, section 3).
+
+    The first one is the mean value. Nothing where target tasks come from code
+    on the host: a draw may take long or fail, and nothing else needs one.
+    """
+    if not self._space.is_compiled:
+      return {}
+    target = self._space.sample_target(batch.phi.shape[0], seed)
+    log_ratio = density_ratio.log_ratio(
+      *(task_space.canonical(self._space, x) for x in (batch.phi, target)),
+      batch.size,
+    )
+    return {'bound_curriculum': base.mean_value(batch, value * log_ratio)}
 
   def _choose_seeds(
     self, candidates: tf.Tensor, seed: types.Seed

@@ -12,6 +12,7 @@ from vacl_tf import config
 from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.curriculum import base
+from vacl_tf.curriculum import density_ratio
 from vacl_tf.curriculum import particles
 from vacl_tf.curriculum import task_expansion
 from vacl_tf.testing import fakes
@@ -299,6 +300,49 @@ class UpdateTest(parameterized.TestCase, tf.test.TestCase):
     _update(made, _batch(made, [2, 5, 6]), [1.0] * 3)
     want = np.concatenate([before.phi[2:], phi[[2, 5, 6]]])
     self.assertAllEqual(_rows(made.solved).phi, want)
+
+  def test_tells_the_second_term_of_the_bound(self):
+    made, rng = _make(), np.random.default_rng(0)
+    value = rng.uniform(0.0, 0.9, 12).astype(np.float32)
+    [batch] = made.sample(12, _SEED)
+    ratio = np.arange(12, dtype=np.float32)
+    with mock.patch.object(density_ratio, 'log_ratio') as estimate:
+      estimate.return_value = tf.constant(ratio)
+      metrics = _update(made, batch._replace(size=tf.constant(10)), value)
+    want = np.mean((value * ratio)[:10])
+    self.assertAllClose(metrics['bound_curriculum'], want)
+    phi, target, size = estimate.call_args.args
+    self.assertAllEqual(phi, batch.phi)
+    self.assertEqual(target.shape, [12, 4])
+    self.assertEqual(size, 10)
+
+  def test_second_term_of_the_bound_by_distribution(self):
+    made, space = _make(), fakes.LineTaskSpace()
+    for low, high, draw in (
+      (-0.5, 0.5, space.sample_uniform),  # q = p.
+      (-30.0, -4.0, space.sample_easy),
+    ):
+      phi = draw(200, randomness.root(7))
+      slots = tf.zeros([200], tf.int32)
+      ticket = task_expansion.Ticket(tf.fill([200], _FRESH), slots)
+      batch = types.TaskBatch(phi, tf.constant(200), ticket)
+      full, half, nothing = (
+        _update(made, batch, np.full(200, value))['bound_curriculum']
+        for value in (1.0, 0.5, 0.0)
+      )
+      self.assertBetween(full, low, high)
+      self.assertAllClose(half, full / 2.0)
+      self.assertEqual(nothing, 0.0)
+
+  def test_draws_no_targets_on_the_host(self):
+    made = _make()
+    with (
+      mock.patch.object(fakes.LineTaskSpace, 'is_compiled', False),
+      mock.patch.object(fakes.LineTaskSpace, 'sample_target') as draw,
+    ):
+      metrics = _update(made, _batch(made, range(12)), np.ones(12))
+    draw.assert_not_called()
+    self.assertNotIn('bound_curriculum', metrics)
 
   def test_history_holds_the_rows_in_use(self):
     made = _make(num_solved=3)

@@ -165,3 +165,25 @@ def equal_parts(number: int, parts: int) -> tuple[tuple[int, ...], ...]:
   return tuple(
     tuple(range(part * size, (part + 1) * size)) for part in range(parts)
   )
+
+
+def canonical(space: TaskSpace, phi: tf.Tensor) -> tf.Tensor:
+  """Returns tasks [K, D] with entities of a kind sorted by x, then y.
+
+  Tasks that differ in the order of alike entities alone become equal. Graph
+  code; curricula in NumPy have the same of `python_curriculum.Tasks`.
+  """
+  for entities in space.alike:
+    dims = np.stack(
+      [np.flatnonzero(space.entity_of_dim == x) for x in entities]
+    )
+    points = tf.gather(phi, dims, axis=1)  # [K, entities of the kind, numbers]
+    for number in reversed(range(dims.shape[1])):
+      order = tf.argsort(points[..., number], stable=True)
+      points = tf.gather(points, order, batch_dims=1)
+    others = np.setdiff1d(np.arange(space.num_dims), dims)
+    flat = tf.reshape(points, [-1, dims.size])
+    joined = tf.concat([tf.gather(phi, others, axis=1), flat], 1)
+    place = np.argsort(np.concatenate([others, dims.ravel()]))
+    phi = tf.gather(joined, place, axis=1)
+  return phi

@@ -213,5 +213,27 @@ class WithoutTargetTest(tf.test.TestCase):
     )
 
 
+class CanonicalTest(tf.test.TestCase):
+  def test_sorts_entities_of_a_kind(self):
+    low = np.full([6, 1, 2], -3.0)
+    space = _Boxes(low, -low, num_agents=2)
+    space.alike = ((0, 4, 2), (5, 1))  # Entity 3 is one of its own.
+    rng = np.random.default_rng(0)
+    phi = rng.integers(-1, 2, [50, 12]).astype(np.float32)  # With equal x.
+    want = phi.reshape([50, 6, 2]).copy()
+    for task in want:
+      for kind in map(list, space.alike):
+        task[kind] = sorted(task[kind].tolist())
+    found = task_space.canonical(space, tf.constant(phi))
+    self.assertAllEqual(found, want.reshape([50, 12]))
+    swapped = phi.reshape([50, 6, 2])[:, [4, 5, 0, 3, 2, 1]].reshape([50, 12])
+    self.assertAllEqual(task_space.canonical(space, swapped), found)
+
+  def test_leaves_tasks_without_such_entities_alone(self):
+    phi = tf.constant([[3.0, 1.0, 2.0, 0.0]])
+    space = _Boxes(_LOW[:, None], _HIGH[:, None], num_agents=2)
+    self.assertAllEqual(task_space.canonical(space, phi), phi)
+
+
 if __name__ == '__main__':
   tf.test.main()

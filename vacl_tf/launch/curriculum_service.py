@@ -125,7 +125,7 @@ class Service:
       return function
     # What asks the trainer is no part of an XLA program.
     return tf.function(
-      function, jit_compile=self._space.is_graph, autograph=False
+      function, jit_compile=self._space.is_compiled, autograph=False
     )
 
   def _padded(self, rows: np.ndarray) -> tf.Tensor:

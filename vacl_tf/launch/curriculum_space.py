@@ -60,14 +60,10 @@ class TrainerSpace(task_space.BoxTaskSpace):
     )
     self._easy = easy
     self._oracle = oracle
+    self.is_compiled = oracle is None
     self._asked = np.zeros([0, len(low)], np.float32)  # Tasks of the last call.
     self._told = np.zeros([0, self.num_entities], bool)  # What came of them.
     self.failure: Exception | None = None
-
-  @property
-  def is_graph(self) -> bool:
-    """Whether XLA can compile its methods."""
-    return self._oracle is None
 
   def to_trainer(self, phi: np.ndarray) -> np.ndarray:
     """Returns tasks [k, D] in the trainer's units."""

@@ -71,7 +71,7 @@ class TrainerSpaceTest(tf.test.TestCase, parameterized.TestCase):
   @parameterized.parameters(True, False)
   def test_what_is_feasible(self, is_asked):
     space = self._space(_first_is_positive if is_asked else None)
-    self.assertNotEqual(space.is_graph, is_asked)
+    self.assertNotEqual(space.is_compiled, is_asked)
     rng = np.random.default_rng(0)
     phi = rng.uniform(-3.5, 3.5, [5, 20, 4]).astype(np.float32)
     inside = (np.abs(phi) <= 3.0).reshape([5, 20, 2, 2]).all(-1)
