@@ -16,7 +16,9 @@ from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.curriculum import base
 from vacl_tf.curriculum import python_curriculum
+from vacl_tf.environments import task_space
 from vacl_tf.testing import fakes
+from vacl_tf.testing import toy_learner
 
 _NUM_TASKS = 6
 
@@ -283,6 +285,17 @@ class ProbeTest(_TestCase):
     with self.assertRaisesRegex(base.CurriculumError, message) as caught:
       curriculum.probe(_NUM_TASKS, randomness.root(0))
     self.assertNotIn('\n', str(caught.exception))
+
+
+class TasksTest(tf.test.TestCase):
+  def test_canonical_order_is_that_of_graph_code(self):
+    space = toy_learner.SquareSpace()
+    phi = np.random.default_rng(0).integers(-1, 2, [50, space.num_dims])
+    phi = phi.astype(np.float32)
+    self.assertAllEqual(
+      python_curriculum.Tasks(space).canonical(phi),
+      task_space.canonical(space, tf.constant(phi)),
+    )
 
 
 if __name__ == '__main__':
