@@ -196,6 +196,15 @@ def fresh_batch(
   return types.TaskBatch(phi, tf.shape(phi)[0] if size is None else size)
 
 
+def check_goals(goals: tuple[tuple[int, int], ...]) -> None:
+  """Raises UnsuitableError if a task space does not name its `goals`."""
+  if not goals:
+    raise UnsuitableError(
+      'this task does not say which entities have to be where; allowed: '
+      'tasks whose task space names its `goals`, as that of Simple-Spread does'
+    )
+
+
 def check_tasks(
   batch: types.TaskBatch, space: task_space.TaskSpace, source: str
 ) -> None:

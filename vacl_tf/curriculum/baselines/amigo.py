@@ -52,12 +52,7 @@ class Amigo(python_curriculum.Chooser):
     Raises:
       base.UnsuitableError: it is not known which entities are goals.
     """
-    if not tasks.goals:
-      raise base.UnsuitableError(
-        'this task does not say which entities have to be where; allowed: '
-        'tasks whose task space names its `goals`, as that of Simple-Spread '
-        'does'
-      )
+    base.check_goals(tasks.goals)
     self._tasks, self._cfg = tasks, cfg
     goals = [goal for _, goal in tasks.goals]
     self._is_goal = np.isin(tasks.entity_of_dim, goals)  # [D]

@@ -42,12 +42,7 @@ class Hindsight(python_curriculum.Chooser):
       base.UnsuitableError: it is not known which entities are goals.
     """
     del rng
-    if not tasks.goals:
-      raise base.UnsuitableError(
-        'this task does not say which entities have to be where; allowed: '
-        'tasks whose task space names its `goals`, as that of Simple-Spread '
-        'does'
-      )
+    base.check_goals(tasks.goals)
     self._tasks, self._cfg = tasks, cfg
     movers = [mover for mover, _ in tasks.goals]
     self._is_of_mover = np.isin(tasks.entity_of_dim, movers)  # [D]
