@@ -30,16 +30,33 @@ class Interval(NamedTuple):
   high: float
 
 
+def from_origin(
+  steps: np.ndarray, values: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+  """Returns a curve that begins at 0 steps, where it is 0 if not given.
+
+  To keep the first value back to there would favour who is judged late.
+
+  Args:
+    steps: [N] growing.
+    values: [N].
+  """
+  if len(steps) and steps[0] <= 0.0:
+    return steps, values
+  return np.append(0.0, steps), np.append(0.0, values)
+
+
 def area(steps: np.ndarray, values: np.ndarray, budget: float) -> float:
   """Returns the mean of a curve over a budget, by the trapezoid rule.
 
-  Before its first and after its last point the curve is constant.
+  The curve begins `from_origin`, and is constant after its last point.
 
   Args:
     steps: [N] growing; what lies beyond the budget is cut off.
     values: [N].
     budget: of steps, from 0.
   """
+  steps, values = from_origin(steps, values)
   inside = steps[(steps > 0) & (steps < budget)]
   grid = np.concatenate([[0.0], inside, [budget]])
   return float(np.trapezoid(np.interp(grid, steps, values), grid) / budget)

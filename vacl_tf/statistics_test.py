@@ -18,9 +18,9 @@ def _draws(*sizes):
 
 class AreaTest(parameterized.TestCase):
   def test_by_hand(self):
-    # 2 * 0.1, then trapezoids of 4 and 2 steps, then 2 * 0.9.
+    # Trapezoids of 2, 4 and 2 steps, then 2 * 0.9.
     steps, values = np.array([2, 6, 8]), np.array([0.1, 0.5, 0.9])
-    want = (2 * 0.1 + 4 * 0.3 + 2 * 0.7 + 2 * 0.9) / 10
+    want = (2 * 0.05 + 4 * 0.3 + 2 * 0.7 + 2 * 0.9) / 10
     self.assertAlmostEqual(statistics.area(steps, values, 10), want)
 
   def test_what_lies_beyond_the_budget_is_cut_off(self):
@@ -30,7 +30,7 @@ class AreaTest(parameterized.TestCase):
 
   @parameterized.parameters(1.0, 7.0, 30.0)
   def test_of_a_constant(self, last):
-    steps = np.linspace(0.5, last, 4)
+    steps = np.linspace(0.0, last, 4)
     self.assertAlmostEqual(statistics.area(steps, np.full(4, 0.3), 10), 0.3)
 
   def test_is_linear_and_monotone(self):
@@ -46,6 +46,12 @@ class AreaTest(parameterized.TestCase):
       np.append(steps, [7, 10]), np.append(values, [0.6, 0.6]), 10
     )
     self.assertAlmostEqual(statistics.area(steps, values, 10), longer)
+
+  def test_who_is_judged_late_has_no_advantage(self):
+    steps = np.linspace(0, 10, 11)
+    for first in range(11):
+      late = statistics.area(steps[first:], steps[first:] / 10, 10)
+      self.assertAlmostEqual(late, 0.5)
 
   def test_more_points_on_the_same_line_change_nothing(self):
     steps = np.linspace(0, 10, 3)

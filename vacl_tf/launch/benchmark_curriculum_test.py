@@ -32,6 +32,7 @@ catalog.register_curriculum(
 )
 """
 _SEED = protocol.SEEDS[0]
+_NEXT = protocol.VERSION + 1
 
 
 class _Case(parameterized.TestCase):
@@ -228,10 +229,12 @@ class RefusedTest(_Case):
       ended = self.run_command(*arguments)
       self.assert_one_line(ended, command_line.USAGE, f'out is of.*{message}')
     self.import_again(path)
-    with mock.patch.object(protocol, 'VERSION', 2):
+    with mock.patch.object(protocol, 'VERSION', _NEXT):
       ended = self.run_command('--smoke', f'--submission={path}')
     self.assert_one_line(
-      ended, command_line.USAGE, 'benchmark 1 instead of 2.*another --output'
+      ended,
+      command_line.USAGE,
+      f'benchmark {_NEXT - 1} instead of {_NEXT}.*another --output',
     )
     after = {x: x.read_bytes() for x in self.output.rglob('*.json')}
     self.assertEqual(before, after)
@@ -248,9 +251,9 @@ class RefusedTest(_Case):
 
   def test_a_row_of_another_version_is_not_reported(self):
     self.run_command('--smoke', '--submission=rcg')
-    with mock.patch.object(protocol, 'VERSION', 2):
+    with mock.patch.object(protocol, 'VERSION', _NEXT):
       ended = self.run_command('--report')
-    self.assert_one_line(ended, command_line.USAGE, 'is of version 1 of the')
+    self.assert_one_line(ended, command_line.USAGE, f'is of version {_NEXT - 1} of')
     self.assertEqual(self.run_command('--report').code, 0)
 
 

@@ -53,7 +53,10 @@ class RowsTest(parameterized.TestCase):
     self.assertCountEqual(benchmark_rows.read_all([self.folder]), [_ROW, other])
 
   @parameterized.parameters(
-    ({'benchmark': 2}, 'is of version 2 of the benchmark; this is version 1'),
+    (
+      {'benchmark': 1},
+      f'is of version 1 of the benchmark; this is version {protocol.VERSION}',
+    ),
     ({'benchmark': None}, 'is of version None'),
     ({'task': 'chess'}, 'is no row'),
     ({'task': 3}, 'is no row'),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from vacl_tf import statistics
 from vacl_tf.launch import plot_curves
 
 if TYPE_CHECKING:  # At run time inside functions: it is slow to import.
@@ -52,12 +53,13 @@ class Panel(NamedTuple):
 
 
 def mean_curve(curves: list[Curve], limit: float) -> Curve:
-  """Returns the mean of curves; each keeps its first and its last value.
+  """Returns the mean of curves from the origin; each keeps its last value.
 
   Thus the area under it is the mean of theirs, but for the width of the grid.
   """
   grid = np.linspace(0.0, limit, _GRID_POINTS)
-  return grid, np.mean([np.interp(grid, *curve) for curve in curves], axis=0)
+  known = [statistics.from_origin(*curve) for curve in curves]
+  return grid, np.mean([np.interp(grid, *curve) for curve in known], axis=0)
 
 
 def draw(
