@@ -14,7 +14,7 @@ from vacl_tf import catalog
 from vacl_tf import config
 from vacl_tf import studies
 
-VERSION = 1
+VERSION = 2
 SEEDS = (100, 101, 102, 103, 104)
 SMOKE_SEEDS = SEEDS[:1]
 TOLERANCE = 0.02  # Between scores of a seed on different kinds of CPU.
@@ -33,6 +33,7 @@ _COMMON: Mapping[str, Any] = {
   'agent.num_hops': 2,
   'ppo.learning_rate': 7e-4,
   'ppo.decay_start_steps': 0,
+  'ppo.decay_start_coverage': 0.0,
   'ppo.decay_power': 1.0,
   'ppo.adam_epsilon': 1e-5,
   'ppo.discount': 0.99,

@@ -111,8 +111,14 @@ class PpoConfig:
     learning_rate: of both Adam optimisers, at first.
     decay_start_steps: environment steps T; after t > T of them learning rate
       and entropy bonus are (T / t) ** decay_power times their first value. 0:
-      they stay constant.
+      T is not bounded.
+    decay_start_coverage: T are the steps at which the mean coverage of the
+      latest three evaluations first reaches this, if that is sooner. 0: only
+      decay_start_steps counts.
     decay_power: how steeply they fall.
+    average_share: what is evaluated and exported has parameters that are
+      averaged over about so large a share of the iterations so far; 0: those
+      of the latest one.
     adam_epsilon: of both Adam optimisers.
     discount: gamma.
     gae_lambda: lambda of generalized advantage estimation.
@@ -139,7 +145,9 @@ class PpoConfig:
 
   learning_rate: Annotated[float, Range(0.0, 1.0)] = 7e-4
   decay_start_steps: Annotated[int, Range(0, MANY)] = 0
+  decay_start_coverage: Annotated[float, Range(0.0, 1.0)] = 0.0
   decay_power: Annotated[float, Range(0.0, 100.0)] = 1.0
+  average_share: Annotated[float, Range(0.0, 1.0)] = 0.0
   adam_epsilon: Annotated[float, Range(1e-12, 1.0)] = 1e-5
   discount: Annotated[float, Range(0.0, 1.0)] = 0.99
   gae_lambda: Annotated[float, Range(0.0, 1.0)] = 0.95

@@ -9,7 +9,12 @@ of config fields are here and, of worlds, in `study_tasks`.
 BASELINE = 'vacl_default'  # The method that all others are compared with.
 
 # A fall that is timed to one method's success punishes those that start late.
-_CONSTANT_RATE = ('--config.ppo.decay_start_steps=0',)
+# Averages came later than the protocol.
+_CONSTANT_RATE = (
+  '--config.ppo.decay_start_steps=0',
+  '--config.ppo.decay_start_coverage=0',
+  '--config.ppo.average_share=0',
+)
 
 
 def _fields(**values: float | str) -> tuple[str, ...]:

@@ -23,6 +23,9 @@ Values = Mapping[str, Any]  # Overrides by dotted name.
 # evaluation, NaN where it is not known.
 Point = tuple[float, float, float]
 
+# How a run settles, whenever it comes to master the target; see config.PpoConfig.
+SETTLING: Values = {'ppo.decay_start_coverage': 0.9, 'ppo.average_share': 0.05}
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Preset:

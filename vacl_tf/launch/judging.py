@@ -109,7 +109,7 @@ def _from_checkpoint(run_dir: pathlib.Path) -> Policy:
     raise command_line.UsageError(
       f'{run_dir} has neither saved_model/ nor a whole checkpoint yet'
     )
-  policy = export.ExportedPolicy(run.agent, envs[-1].roles)
+  policy = export.ExportedPolicy(run.judged, envs[-1].roles)
   return Policy(policy, cfg.environment, export.described(envs[-1].roles))
 
 

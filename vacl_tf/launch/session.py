@@ -173,7 +173,7 @@ def _outputs(
       float(run.wall_seconds),
     )
     layout = _layout(cfg)
-    films = progress_films.Films(run.agent, env, int(run.env_steps))
+    films = progress_films.Films(run.judged, env, int(run.env_steps))
     for output in (
       loggers.CsvLogger(path / run_folder.METRICS),
       events,
@@ -254,7 +254,7 @@ def _export(
 ) -> None:
   """Writes the policy, in place of an earlier one."""
   directory = path / run_folder.POLICY
-  export.export(run.agent, env, cfg, directory, loop.progress(run))
+  export.export(run.judged, env, cfg, directory, loop.progress(run))
 
 
 def _leave(

@@ -36,6 +36,15 @@ class AnnealingTest(tf.test.TestCase, parameterized.TestCase):
       self.assertAllClose(learner.learning_rate, cfg.learning_rate / by)
       self.assertAllClose(learner.entropy_cost, cfg.entropy_cost / by)
 
+  @parameterized.parameters(
+    (0, 0, 1.0), (0, 100, 3.0), (200, 100, 3.0), (100, 200, 3.0)
+  )
+  def test_the_sooner_of_both_starts_counts(self, steps, mastered, divisor):
+    learner = _learner(steps, 1.0)
+    learner.anneal(300, mastered)
+    rate = learner.config.learning_rate / divisor
+    self.assertAllClose(learner.learning_rate, rate)
+
   def test_it_leaves_nothing_in_memory(self):
     learner = _learner(1, 1.0)
     learner.anneal(0)

@@ -98,14 +98,20 @@ class Learner(tf.Module):
       cfg.value_decay, cfg.normalize_value
     )
 
-  def anneal(self, env_steps: int) -> None:
+  def anneal(self, env_steps: int, mastered_steps: int = 0) -> None:
     """Sets learning rate and entropy bonus after so many environment steps.
 
     The decay depends on the steps made and not on the length of the run, so
     that a run can end at any time or be prolonged.
+
+    Args:
+      env_steps: made so far.
+      mastered_steps: at which decay_start_coverage was reached; 0: not yet.
     """
     cfg = self.config
-    decay = max(env_steps / (cfg.decay_start_steps or math.inf), 1.0)
+    starts = (cfg.decay_start_steps, mastered_steps)
+    start = min((x for x in starts if x), default=math.inf)
+    decay = max(env_steps / start, 1.0)
     decay **= cfg.decay_power
     # TensorFlow keeps a tensor of each number of Python's, for ever.
     self.learning_rate.assign(np.float32(cfg.learning_rate / decay))

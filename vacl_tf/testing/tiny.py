@@ -47,7 +47,7 @@ def shrunk(cfg: config.Config) -> config.Config:
   if catalog.AGENTS.get(usual).config().segment_length == 1:
     values['environment.horizon'] = _HORIZON
   cfg = overrides.replace(cfg, values)
-  if not cfg.ppo.decay_start_steps:
+  if not (cfg.ppo.decay_start_steps or cfg.ppo.decay_start_coverage):
     return cfg
   # The rate begins to fall in the first iteration.
   num_steps = cfg.training.num_tasks * cfg.environment.horizon * 2 // 3

@@ -39,7 +39,8 @@ def iterate(
   _check_sizes(batches, programs.world_multiple)
 
   # Maximise L1: the policy, on the tasks of the present curriculum.
-  run.learner.anneal(int(run.env_steps))
+  run.note_mastery()
+  run.learner.anneal(int(run.env_steps), int(run.mastered_steps))
   found = {i: [] for i in in_play}
   for rollout_index in range(cfg.training.num_rollouts):
     collected = {}
@@ -72,6 +73,7 @@ def iterate(
     for optimizer in run.learner.optimizers:
       optimizer.reset()
   run.iteration.assign_add(1)
+  run.average()
   return metrics
 
 
@@ -191,8 +193,7 @@ def evaluate(
 
 def is_finished(run: run_lib.Run, length: config.RunLength) -> bool:
   """Returns whether nothing is left to do."""
-  mean = float(tf.reduce_mean(run.coverage[-1]))  # NaN before three of them.
-  is_good = 0.0 < length.stop_at_coverage <= mean
+  is_good = run.has_reached(length.stop_at_coverage)
   return is_good or int(run.env_steps) >= length.num_env_steps
 
 

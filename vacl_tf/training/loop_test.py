@@ -15,6 +15,7 @@ from unittest import mock
 import tensorflow as tf
 
 from vacl_tf import config
+from vacl_tf import overrides
 from vacl_tf.curriculum import base
 from vacl_tf.testing import fakes
 from vacl_tf.training import loop
@@ -112,10 +113,13 @@ class TrainTest(tf.test.TestCase):
       'return_mean': tf.constant(1.0),
     }
 
+  def _evaluate_as(self, run, coverage):
+    run.coverage.assign(tf.roll(run.coverage, -1, 1))
+    run.coverage[0, -1].assign(coverage)
+
   def _evaluate(self, run, programs):
     del programs
-    run.coverage.assign(tf.roll(run.coverage, -1, 1))
-    run.coverage[0, -1].assign(self.coverage)
+    self._evaluate_as(run, self.coverage)
     return {'coverage': self.coverage, 'success': 0.0}
 
   def _train(self, should_stop=lambda: False, **length) -> bool:
@@ -153,6 +157,24 @@ class TrainTest(tf.test.TestCase):
       loop.is_finished(self.run, config.RunLength(stop_at_coverage=0.9))
     )
     self.assertFalse(loop.is_finished(self.run, config.RunLength()))
+
+  def test_the_rate_falls_from_when_coverage_is_reached(self):
+    level = overrides.replace(_CONFIG, {'ppo.decay_start_coverage': 0.9})
+    run = run_lib.Run(level, [fakes.LineWorld()])
+    found = []
+    for steps, coverage in enumerate([0.5, 0.9, 0.9, 0.8, 1.0, 1.0, 0.1]):
+      run.env_steps.assign(100 * steps)
+      self._evaluate_as(run, coverage)
+      run.note_mastery()
+      found.append(int(run.mastered_steps))
+    # The mean of three is 0.87 at 300, and 0.9 at 400; it stays known.
+    self.assertEqual(found, [0, 0, 0, 0, 400, 400, 400])
+
+  def test_without_a_coverage_it_is_never_noted(self):
+    self.run.coverage.assign(tf.ones_like(self.run.coverage))
+    self.run.env_steps.assign(100)
+    self.run.note_mastery()
+    self.assertEqual(int(self.run.mastered_steps), 0)
 
   def test_asked_to_stop_it_saves_and_says_that_it_is_not_done(self):
     is_done = self._train(should_stop=lambda: len(self.rows) >= 3)

@@ -103,6 +103,7 @@ class GraphPrograms(CountPrograms):
   def __init__(
     self,
     agent: agent_base.Agent,
+    judged: agent_base.Agent,
     env: base.Environment,
     cfg: config.Config,
     world_multiple: int,
@@ -122,12 +123,12 @@ class GraphPrograms(CountPrograms):
 
     def evaluate(seed: types.Seed) -> tuple[tf.Tensor, tf.Tensor]:
       progress = evaluation.evaluate(
-        rollout.greedy(agent),
+        rollout.greedy(judged),
         env,
         num_tests,
         seed,
         at_once,
-        lambda num: agent.initial_memory(num, rollout.num_agents(env)),
+        lambda num: judged.initial_memory(num, rollout.num_agents(env)),
       )
       return rollout.task_value(progress), rollout.is_success(progress)
 
@@ -154,6 +155,7 @@ class HostPrograms(CountPrograms):
   def __init__(
     self,
     agent: agent_base.Agent,
+    judged: agent_base.Agent,
     env: base.World,
     cfg: config.Config,
     world_multiple: int,
@@ -163,7 +165,7 @@ class HostPrograms(CountPrograms):
     super().__init__(env, fields, compiled)
     # What counts in a group is a multiple of this, but for rounding.
     block = -(-world_multiple // host_rollout.NUM_GROUPS)
-    self._agent = agent
+    self._judged = judged
     self._collector = host_rollout.Collector(agent, env, block, compiled)
     self._tests = host_rollout.Worlds(env)
     self._num_reported = 0
@@ -172,7 +174,7 @@ class HostPrograms(CountPrograms):
     self._target = lambda seed: space.sample_target(num_tests, seed)
     if space.is_compiled:
       self._target = compiled(self._target)
-    self._greedy = compiled(rollout.greedy(agent))
+    self._greedy = compiled(rollout.greedy(judged))
     self._num_rows = 0  # Of the batch that was collected last.
 
   def collect(
@@ -207,7 +209,7 @@ class HostPrograms(CountPrograms):
     del begin
     if memory is None:
       rows, *_ = observations[0].own.shape
-      memory = self._agent.initial_memory(rows, rollout.num_agents(self.env))
+      memory = self._judged.initial_memory(rows, rollout.num_agents(self.env))
     unused_seed = tf.zeros([2], tf.int32)
     actions, memory = self._greedy(observations, memory, unused_seed)
     return tuple(action.numpy() for action in actions), memory
@@ -274,7 +276,7 @@ class Programs:
     cfg_here = overrides.replace(cfg, tests_here)
     self.counts = [
       (GraphPrograms if env.is_in_graph else HostPrograms)(
-        run.agent, env, cfg_here, mine, chooser.feedback, compiled
+        run.agent, run.judged, env, cfg_here, mine, chooser.feedback, compiled
       )
       for env in envs
     ]

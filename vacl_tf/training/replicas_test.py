@@ -180,7 +180,7 @@ class _Prober(base.Uniform):
 class TrainTest(parameterized.TestCase, tf.test.TestCase):
   @parameterized.product(count=(2, 3), center_rewards=(False, True))
   def test_replicas_stay_equal(self, count, center_rewards):
-    ppo = {'ppo.center_rewards': center_rewards}
+    ppo = {'ppo.center_rewards': center_rewards, 'ppo.average_share': 0.5}
     cfg = overrides.replace(_CONFIG, ppo)
 
     def replica(group):

@@ -34,7 +34,9 @@ _CAPACITY = 32
 
 _CONFIG = config.Config(
   agent=config.AttentionConfig(hidden_size=16),
-  ppo=config.PpoConfig(num_minibatches=2, learning_rate=1e-3),
+  ppo=config.PpoConfig(
+    num_minibatches=2, learning_rate=1e-3, average_share=0.5
+  ),
   curriculum=config.TaskExpansionConfig(
     capacity=_CAPACITY,
     num_easy_tasks=_CAPACITY,

@@ -16,7 +16,7 @@ from vacl_tf import types
 from vacl_tf.environments import base
 from vacl_tf.learning import ppo
 
-STOP_WINDOW = 3  # Evaluations whose mean must reach stop_at_coverage.
+STOP_WINDOW = 3  # Evaluations whose mean must reach a coverage.
 
 
 class Run(tf.Module):
@@ -39,10 +39,17 @@ class Run(tf.Module):
     # Agents do not depend on any count.
     self.agent = agents.make(cfg, envs[-1].roles)
     self.learner = ppo.Learner(self.agent, cfg.ppo)
+    # What is evaluated and exported; see config.PpoConfig.average_share.
+    self.judged = self.agent
+    if cfg.ppo.average_share:
+      self.judged = agents.make(cfg, envs[-1].roles)
     self.curriculum = curriculum.make(cfg, envs, stream)
     self.iteration = tf.Variable(0, trainable=False, name='iteration')
     self.env_steps = tf.Variable(
       0, trainable=False, dtype=tf.int64, name='env_steps'
+    )
+    self.mastered_steps = tf.Variable(
+      0, trainable=False, dtype=tf.int64, name='mastered_steps'
     )
     self.wall_seconds = tf.Variable(
       0.0, trainable=False, dtype=tf.float64, name='wall_seconds'
@@ -56,6 +63,33 @@ class Run(tf.Module):
       trainable=False,
       name='coverage',
     )
+
+  def has_reached(self, coverage: float) -> bool:
+    """Returns whether the target is mastered so well; never so for 0."""
+    mean = float(tf.reduce_mean(self.coverage[-1]))  # NaN before three of them.
+    return 0.0 < coverage <= mean
+
+  def note_mastery(self) -> None:
+    """Keeps the steps at which decay_start_coverage is first reached."""
+    level = self.learner.config.decay_start_coverage
+    if level and not int(self.mastered_steps) and self.has_reached(level):
+      self.mastered_steps.assign(self.env_steps)
+
+  def average(self) -> None:
+    """Moves the policies that are judged, once an iteration is over."""
+    share = self.learner.config.average_share
+    if share:
+      rate = 1.0 / max(share * float(self.iteration), 1.0)
+      self._move_judged(tf.constant(rate, tf.float32))
+
+  @tf.function(autograph=False)
+  def _move_judged(self, rate: tf.Tensor) -> None:
+    """Moves each parameter by `rate` of its distance to the learned one."""
+    for judged, learned in zip(
+      self.judged.policies, self.agent.policies, strict=True
+    ):
+      for mean, new in zip(judged.variables, learned.variables, strict=True):
+        mean.assign_add(rate * (new - mean))
 
   def seed(self, stream: randomness.Stream, *more: int) -> types.Seed:
     """Returns the seed of a stream at this iteration, of all replicas."""

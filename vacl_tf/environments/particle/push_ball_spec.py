@@ -62,11 +62,7 @@ SPEC = task_spec.TaskSpec(
         # seed each).
         'agent.observation_frame': 'egocentric',
         'agent.num_hops': 2,
-        # Coverage is above 0.98 then. With a single hop steep and late was
-        # better than T / t from 4 M on, 0.957 instead of 0.94 at 20 M (one seed
-        # each).
-        'ppo.decay_start_steps': 3_000_000,
-        'ppo.decay_power': 3.0,
+        **task_spec.SETTLING,
         # Norms are about 0.5. With a bound of 20 one of 2 threw a policy of
         # four agents from 0.85 back to 0.77, and 10 M steps were lost (one
         # seed).
@@ -77,8 +73,17 @@ SPEC = task_spec.TaskSpec(
         'ppo.entropy_cost': 0.01,
         'curriculum.noise_probability': 0.125,
       },
-      # Coverage still grows then, by 0.01 to 0.02 a million steps.
-      above={2: {'ppo.decay_start_steps': 15_000_000}},
+      above={
+        2: {
+          # Coverage still grows then, by 0.01 to 0.02 a million steps. With a
+          # single hop steep and late was better than T / t from 4 M on, 0.957
+          # instead of 0.94 at 20 M (one seed each).
+          'ppo.decay_start_steps': 15_000_000,
+          'ppo.decay_power': 3.0,
+          'ppo.decay_start_coverage': 0.0,
+          'ppo.average_share': 0.0,  # Not tried.
+        }
+      },
     ),
     'paper': task_spec.Preset(
       num_env_steps=(80_000_000, 360_000_000),
