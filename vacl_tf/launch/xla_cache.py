@@ -142,7 +142,8 @@ def _prepared(root: pathlib.Path) -> tuple[pathlib.Path, pathlib.Path]:
   own = pathlib.Path(tempfile.mkdtemp(prefix=_OWN, dir=root))
   for path in _entries(shelf):
     name, _, digest = path.name.rpartition('.')
-    with contextlib.suppress(FileNotFoundError):  # Another process is at it.
+    # Another process is at it, or two at once kept the same program.
+    with contextlib.suppress(FileNotFoundError, FileExistsError):
       if digest == _digest(path):
         os.utime(path)
         os.link(path, own / name)
