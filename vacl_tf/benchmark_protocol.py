@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The benchmark of curricula: everything that a submission can't choose.
 
-Constants are those of the presets of the day on which a version was made, at a
-constant learning rate. They are written out, so that a preset which moves later
-changes no result. Whoever changes anything here raises VERSION.
+Constants are those of the presets of the day on which a version was made. They
+are written out, so that a preset which moves later changes no result. Whoever
+changes anything here raises VERSION.
 """
 
 from collections.abc import Mapping
@@ -33,8 +33,9 @@ _COMMON: Mapping[str, Any] = {
   'agent.num_hops': 2,
   'ppo.learning_rate': 7e-4,
   'ppo.decay_start_steps': 0,
-  'ppo.decay_start_coverage': 0.0,
-  'ppo.decay_power': 1.0,
+  'ppo.decay_start_coverage': 0.5,
+  'ppo.decay_power': 0.5,
+  'ppo.average_share': 0.05,
   'ppo.adam_epsilon': 1e-5,
   'ppo.discount': 0.99,
   'ppo.gae_lambda': 0.95,
@@ -94,6 +95,9 @@ LEARNERS: Mapping[str, Mapping[str, Any]] = {
   'speaker_listener': {
     'agent.observation_frame': 'world',
     'agent.num_hops': 1,
+    'ppo.decay_start_coverage': 0.0,
+    'ppo.decay_power': 1.0,
+    'ppo.average_share': 0.0,
     'ppo.entropy_cost': 0.01,
     'ppo.num_minibatches': 14,
     'ppo.max_gradient_norm': 20.0,

@@ -19,8 +19,6 @@ _MOVED: dict[str, set[str]] = {}
 
 # What the benchmark means to have otherwise than presets.
 _OTHERWISE = {
-  'ppo.decay_start_steps',
-  'ppo.decay_power',
   'training.checks_tasks',
   'training.gives_target',
   'environment.half_width',

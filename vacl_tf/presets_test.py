@@ -60,10 +60,13 @@ class PresetsTest(parameterized.TestCase):
     cfg = presets.make(env=env, num_agents=num_agents, preset='paper')
     self.assertEqual(cfg.ppo.gradient_scale, scale)
 
-  @parameterized.parameters((2, 3_000_000), (4, 15_000_000))
-  def test_with_more_agents_learning_slows_down_later(self, num_agents, steps):
+  @parameterized.parameters((2, 0, 0.5), (4, 15_000_000, 0.0))
+  def test_learning_slows_down_by_mastery_or_by_steps(
+    self, num_agents, steps, coverage
+  ):
     cfg = presets.make(env='push_ball', num_agents=num_agents)
     self.assertEqual(cfg.ppo.decay_start_steps, steps)
+    self.assertEqual(cfg.ppo.decay_start_coverage, coverage)
 
   @parameterized.parameters((2, 2), (4, 2), (2, 4))
   def test_more_boxes_are_more_entities_too(self, num_agents, num_boxes):

@@ -74,13 +74,26 @@ class StudiesTest(parameterized.TestCase):
       'one_hop': 'agent.num_hops: 2 -> 1',
       'all_noisy': 'curriculum.noise_probability: 0.25 -> 1.0',
       'gradient_norm_20': 'ppo.max_gradient_norm: 1.0 -> 20.0',
-      'with_decay': 'ppo.decay_start_steps: 0 -> 2000000',
     }.items():
       theirs = _config(studies.Run(task, method, 100))
       found = overrides.differences(ours, theirs)
       if method == 'uniform':  # It has none of the other constants.
         found = [x for x in found if not x.endswith(' -> none')]
       self.assertEqual(found, [want])
+
+  def test_with_decay_a_run_settles_as_the_preset_says(self):
+    task = _FACTORIAL.tasks[0]
+    ours, theirs = (
+      _config(studies.Run(task, method, 100))
+      for method in (studies.BASELINE, 'with_decay')
+    )
+    self.assertCountEqual(
+      overrides.differences(ours, theirs),
+      [
+        'ppo.average_share: 0.0 -> 0.05',
+        'ppo.decay_start_coverage: 0.0 -> 0.5',
+      ],
+    )
 
   def test_the_preset_of_the_paper_runs_as_published(self):
     [run] = studies.list_runs(studies.find('paper'), _SEEDS[:1])
@@ -154,6 +167,8 @@ class StudiesTest(parameterized.TestCase):
       '--num_agents=4',
       '--num_env_steps=3000000',
       '--config.ppo.decay_start_steps=0',
+      '--config.ppo.decay_start_coverage=0',
+      '--config.ppo.average_share=0',
       '--seed=100',
     )
     self.assertEqual(runs[0].flags, first)
