@@ -111,10 +111,10 @@ class PpoConfig:
     learning_rate: of both Adam optimisers, at first.
     decay_start_steps: environment steps T; after t > T of them learning rate
       and entropy bonus are (T / t) ** decay_power times their first value. 0:
-      T is not bounded.
-    decay_start_coverage: T are the steps at which the mean coverage of the
-      latest three evaluations first reaches this, if that is sooner. 0: only
-      decay_start_steps counts.
+      no number of steps begins that.
+    decay_start_coverage: it begins when the mean coverage of the latest three
+      evaluations reaches this, if that is sooner; T are the steps until then.
+      0: no coverage begins that.
     decay_power: how steeply they fall.
     average_share: what is evaluated and exported has parameters that are
       averaged over about so large a share of the iterations so far; 0: those

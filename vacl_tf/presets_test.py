@@ -61,7 +61,7 @@ class PresetsTest(parameterized.TestCase):
     self.assertEqual(cfg.ppo.gradient_scale, scale)
 
   @parameterized.parameters((2, 0, 0.5), (4, 15_000_000, 0.0))
-  def test_learning_slows_down_by_mastery_or_by_steps(
+  def test_learning_slows_down_by_coverage_or_by_steps(
     self, num_agents, steps, coverage
   ):
     cfg = presets.make(env='push_ball', num_agents=num_agents)

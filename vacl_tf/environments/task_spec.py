@@ -24,7 +24,7 @@ Values = Mapping[str, Any]  # Overrides by dotted name.
 Point = tuple[float, float, float]
 
 # How a run settles, whenever it comes to that; see config.PpoConfig. In
-# Hard-Spread coverage stays at 0.9 from 4.2 M to 5.0 M steps on instead of 3.9 M
+# Hard-Spread coverage stays at 0.9 after 4.2 M to 5.0 M steps instead of 3.9 M
 # to 7.3 M with (4 M / t), and is the same in the end (three seeds each).
 SETTLING: Values = {
   'ppo.decay_start_coverage': 0.5,

@@ -253,7 +253,9 @@ class RefusedTest(_Case):
     self.run_command('--smoke', '--submission=rcg')
     with mock.patch.object(protocol, 'VERSION', _NEXT):
       ended = self.run_command('--report')
-    self.assert_one_line(ended, command_line.USAGE, f'is of version {_NEXT - 1} of')
+    self.assert_one_line(
+      ended, command_line.USAGE, f'is of version {_NEXT - 1} of'
+    )
     self.assertEqual(self.run_command('--report').code, 0)
 
 

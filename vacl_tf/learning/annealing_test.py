@@ -39,9 +39,9 @@ class AnnealingTest(tf.test.TestCase, parameterized.TestCase):
   @parameterized.parameters(
     (0, 0, 1.0), (0, 100, 3.0), (200, 100, 3.0), (100, 200, 3.0)
   )
-  def test_the_sooner_of_both_starts_counts(self, steps, mastered, divisor):
+  def test_the_sooner_of_both_starts_counts(self, steps, reached, divisor):
     learner = _learner(steps, 1.0)
-    learner.anneal(300, mastered)
+    learner.anneal(300, reached)
     rate = learner.config.learning_rate / divisor
     self.assertAllClose(learner.learning_rate, rate)
 

@@ -98,7 +98,7 @@ class Learner(tf.Module):
       cfg.value_decay, cfg.normalize_value
     )
 
-  def anneal(self, env_steps: int, mastered_steps: int = 0) -> None:
+  def anneal(self, env_steps: int, decay_start: int = 0) -> None:
     """Sets learning rate and entropy bonus after so many environment steps.
 
     The decay depends on the steps made and not on the length of the run, so
@@ -106,10 +106,11 @@ class Learner(tf.Module):
 
     Args:
       env_steps: made so far.
-      mastered_steps: at which decay_start_coverage was reached; 0: not yet.
+      decay_start: steps at which decay_start_coverage was reached; 0: not
+        yet.
     """
     cfg = self.config
-    starts = (cfg.decay_start_steps, mastered_steps)
+    starts = (cfg.decay_start_steps, decay_start)
     start = min((x for x in starts if x), default=math.inf)
     decay = max(env_steps / start, 1.0)
     decay **= cfg.decay_power

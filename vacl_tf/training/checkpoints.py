@@ -21,7 +21,7 @@ _INDEX = re.compile(r'ckpt-(\d+)\.index')
 _NUMBER = re.compile(r'ckpt-(\d+)\..*')
 _UNFINISHED = re.compile(r'new|ckpt-\d+_temp.*')
 # Variables that earlier versions did not have; without them a run goes on.
-_LATER = re.compile(r'/(active|solved)/rows/parent/')
+_LATER = re.compile(r'/(active|solved)/rows/parent/|^run/decay_start/')
 _NEW = 'new'  # Where a checkpoint is written before it gets its number.
 _OF_MANAGER = 'checkpoint'  # The list that earlier versions kept.
 

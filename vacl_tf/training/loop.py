@@ -39,8 +39,8 @@ def iterate(
   _check_sizes(batches, programs.world_multiple)
 
   # Maximise L1: the policy, on the tasks of the present curriculum.
-  run.note_mastery()
-  run.learner.anneal(int(run.env_steps), int(run.mastered_steps))
+  run.note_decay_start()
+  run.learner.anneal(int(run.env_steps), int(run.decay_start))
   found = {i: [] for i in in_play}
   for rollout_index in range(cfg.training.num_rollouts):
     collected = {}

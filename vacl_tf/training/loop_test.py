@@ -165,16 +165,16 @@ class TrainTest(tf.test.TestCase):
     for steps, coverage in enumerate([0.5, 0.9, 0.9, 0.8, 1.0, 1.0, 0.1]):
       run.env_steps.assign(100 * steps)
       self._evaluate_as(run, coverage)
-      run.note_mastery()
-      found.append(int(run.mastered_steps))
+      run.note_decay_start()
+      found.append(int(run.decay_start))
     # The mean of three is 0.87 at 300, and 0.9 at 400; it stays known.
     self.assertEqual(found, [0, 0, 0, 0, 400, 400, 400])
 
   def test_without_a_coverage_it_is_never_noted(self):
     self.run.coverage.assign(tf.ones_like(self.run.coverage))
     self.run.env_steps.assign(100)
-    self.run.note_mastery()
-    self.assertEqual(int(self.run.mastered_steps), 0)
+    self.run.note_decay_start()
+    self.assertEqual(int(self.run.decay_start), 0)
 
   def test_asked_to_stop_it_saves_and_says_that_it_is_not_done(self):
     is_done = self._train(should_stop=lambda: len(self.rows) >= 3)

@@ -5,6 +5,7 @@
 import math
 from collections.abc import Sequence
 
+import numpy as np
 import tensorflow as tf
 
 from vacl_tf import agents
@@ -48,8 +49,8 @@ class Run(tf.Module):
     self.env_steps = tf.Variable(
       0, trainable=False, dtype=tf.int64, name='env_steps'
     )
-    self.mastered_steps = tf.Variable(
-      0, trainable=False, dtype=tf.int64, name='mastered_steps'
+    self.decay_start = tf.Variable(
+      0, trainable=False, dtype=tf.int64, name='decay_start'
     )
     self.wall_seconds = tf.Variable(
       0.0, trainable=False, dtype=tf.float64, name='wall_seconds'
@@ -65,22 +66,23 @@ class Run(tf.Module):
     )
 
   def has_reached(self, coverage: float) -> bool:
-    """Returns whether the target is mastered so well; never so for 0."""
+    """Returns whether the latest evaluations do; never so for 0."""
     mean = float(tf.reduce_mean(self.coverage[-1]))  # NaN before three of them.
     return 0.0 < coverage <= mean
 
-  def note_mastery(self) -> None:
-    """Keeps the steps at which decay_start_coverage is first reached."""
+  def note_decay_start(self) -> None:
+    """Keeps the steps at which decay_start_coverage was first reached."""
     level = self.learner.config.decay_start_coverage
-    if level and not int(self.mastered_steps) and self.has_reached(level):
-      self.mastered_steps.assign(self.env_steps)
+    if level and not int(self.decay_start) and self.has_reached(level):
+      self.decay_start.assign(self.env_steps)
 
   def average(self) -> None:
     """Moves the policies that are judged, once an iteration is over."""
     share = self.learner.config.average_share
     if share:
       rate = 1.0 / max(share * float(self.iteration), 1.0)
-      self._move_judged(tf.constant(rate, tf.float32))
+      # TensorFlow keeps a tensor of each number of Python's, for ever.
+      self._move_judged(tf.constant(np.float32(rate)))
 
   @tf.function(autograph=False)
   def _move_judged(self, rate: tf.Tensor) -> None:
