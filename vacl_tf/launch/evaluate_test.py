@@ -200,7 +200,7 @@ class CheckpointTest(absltest.TestCase):
     self.envs = environments.load_all(self.cfg)
     self.run_saved = run_lib.Run(self.cfg, self.envs)
     # As it is initialised, a policy is all but uniform everywhere.
-    for part in self.run_saved.agent.policies:
+    for part in self.run_saved.judged.policies:
       for variable in part.variables:
         variable.assign(3.0 * variable)
     self.saved = checkpoints.Checkpointer(
@@ -218,7 +218,7 @@ class CheckpointTest(absltest.TestCase):
 
   def _export(self) -> pathlib.Path:
     path = self.folder / 'saved_model'
-    export.export(self.run_saved.agent, self.envs[-1], self.cfg, path)
+    export.export(self.run_saved.judged, self.envs[-1], self.cfg, path)
     return path
 
   def test_a_run_that_went_on_is_ahead_of_the_policy_that_it_left(self):
