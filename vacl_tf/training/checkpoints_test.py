@@ -180,9 +180,11 @@ class CheckpointerTest(tf.test.TestCase, parameterized.TestCase):
     checkpoints.Checkpointer(old, self.directory, 1).save()
     new, sets = make()
     new.curriculum = sets
+    new.decay_start = tf.Variable(3)
     checkpointer = checkpoints.Checkpointer(new, self.directory, 1)
     self.assertTrue(checkpointer.restore(self.fail))
     self.assertEqual(int(sets.active.count), 7)
+    self.assertEqual(int(new.decay_start), 3)
     self.assertTrue(np.isnan(sets.active.rows.parent).all())
     new.more = tf.Variable(0)  # Which no earlier version lacked.
     checkpointer = checkpoints.Checkpointer(new, self.directory, 1)

@@ -189,7 +189,7 @@ HARD = task_spec.TaskSpec(
         # steps (one seed).
         'curriculum.noise': 5.0,
         # With a constant rate and bonus coverage swings between 0.55 and 0.86
-        # from 4 M to 7 M steps (one seed).
+        # from 5 M to 7 M steps (one seed).
         **task_spec.SETTLING,
         # Of the tasks that expansion makes 1 in 200 is one of the hardest. With
         # some drawn coverage is 0.72 at 4 M steps instead of 0.48 (one seed).
