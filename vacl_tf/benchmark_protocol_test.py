@@ -15,7 +15,7 @@ from vacl_tf import overrides
 from vacl_tf import presets
 
 # Presets that have moved since VERSION was made, as {task: fields}.
-_MOVED: dict[str, set[str]] = {}
+_MOVED = {'hard_spread_4': {'ppo.num_epochs'}}
 
 # What the benchmark means to have otherwise than presets.
 _OTHERWISE = {

@@ -47,9 +47,10 @@ SPEAKER_LISTENER = Task(
   chance=0.2,
   core_minutes=6.0,
 )
+# Its preset came to make more epochs after the protocol was made.
 HARD_SPREAD = Task(
   name='hard_spread_n4',
-  flags=('--env=hard_spread', '--num_agents=4'),
+  flags=('--env=hard_spread', '--num_agents=4', '--config.ppo.num_epochs=1'),
   num_env_steps=10_000_000,
   chance=0.02,
   core_minutes=12.0,

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is told of the fields of a config, by --help and on a page."""
 
+import functools
 import inspect
 import re
 from collections.abc import Callable
@@ -46,6 +47,7 @@ def allowed(node: Any, name: str, write: Callable[[Any], str] = told) -> str:
   return 'true, false' if is_flag else ''
 
 
+@functools.cache  # Every leaf asks for those of its class.
 def _meanings(docstring: str) -> dict[str, str]:
   """Returns what the Attributes of a docstring mean, by name."""
   _, _, text = inspect.cleandoc(docstring).partition('Attributes:\n')
