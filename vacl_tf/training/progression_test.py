@@ -24,6 +24,7 @@ _CONFIG = overrides.replace(
     'environment.horizon': _HORIZON,
     'agent.hidden_size': 8,
     'ppo.num_minibatches': 3,
+    'ppo.num_epochs': 1,
     'curriculum.capacity': 32,
     'curriculum.num_easy_tasks': 16,
     'curriculum.num_children': 10,
