@@ -125,7 +125,8 @@ class PpoConfig:
     clip: bound on the distance of the probability ratio from 1.
     value_clip: bound on the distance of the value from the one at roll-out.
     huber_delta: error at which the value loss becomes linear.
-    center_rewards: whether the mean reward of an iteration is subtracted. With
+    center_rewards: whether the mean reward of a roll-out is subtracted, of each
+      role and entity count by itself. With
       episodes of fixed length and observed time this changes no advantage, and
       spares the value learning a constant.
     advantage_std_floor: lower bound of the standard deviation that advantages
@@ -211,8 +212,8 @@ class TaskExpansionConfig(EditingConfig):
       the latest evaluated coverage, so that they replace the curriculum's tasks
       as the target is mastered.
     score: what is compared with the two bounds below: the value, or the share
-      of roll-outs that ended with progress 1. With training.num_rollouts=1 that
-      is 0 or 1.
+      of roll-outs with progress 1 in each of the last five steps. With
+      training.num_rollouts=1 that is 0 or 1.
     solved_value: tasks above it are solved (sigma_max), strictly.
     dropped_value: tasks below it leave a full active set (sigma_min).
     num_children: tasks proposed in an update at most (B_exp).
@@ -230,7 +231,8 @@ class TaskExpansionConfig(EditingConfig):
     step_size: Euclidean length of the Stein step (epsilon), in units of phi.
     weighting: which tasks repel a seed: solved ones, all alike (equation 6 of
       the paper), or those of both sets, each in proportion to its latest score
-      and untested ones not at all (equation 5). The step's length is the same.
+      in the active set, and untested ones not at all (equation 5). The step's
+      length is the same.
     bandwidth: of the kernel (h).
     kernel: a one-dimensional kernel per coordinate (released code), or the
       joint kernel of the paper.

@@ -13,6 +13,7 @@ import math
 import pathlib
 import stat
 import struct
+import traceback
 import zipfile
 import zlib
 from array import array
@@ -55,6 +56,13 @@ def one_line(what: Any) -> str:
     return text
   half = _MAX_LINE // 2  # Remedies are at the end.
   return f'{text[:half]} ... {text[-half:]}'
+
+
+def failure(error: Exception) -> str:
+  """Returns what a user's function raised, and where, in one line."""
+  last = traceback.extract_tb(error.__traceback__)[-1]
+  told = one_line(f'{type(error).__name__}: {error}')
+  return f'failed: {told} ({last.filename}, line {last.lineno})'
 
 
 def reason(error: Exception) -> str:

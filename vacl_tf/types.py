@@ -47,14 +47,18 @@ class TaskFeedback(NamedTuple):
   """
 
   value: tf.Tensor  # [B] in [0, 1]: mean progress over the last five steps.
-  success: Any = ()  # [B] share of roll-outs that ended with progress 1.
-  episode_return: Any = ()  # [B] undiscounted, mean over agents.
+  # [B] share of roll-outs with progress 1 in each of the last five steps.
+  success: Any = ()
+  # [B] undiscounted, of the first episode, mean over agents.
+  episode_return: Any = ()
   positive_advantage: Any = ()  # [B] mean over steps and agents of max(A, 0).
   value_error: Any = ()  # [B] mean over steps and agents of |A|.
   initial_value: Any = ()  # [B] the critic's at the first state, over agents.
   mean_value: Any = ()  # [B] the critic's along the episode, over agents.
   max_return: Any = ()  # [B] largest episode_return of the roll-outs.
-  final_task: Any = ()  # [B, D] the task that the last state amounts to.
+  # [B, D] the task that the last state amounts to; of the latest episode, where
+  # a world ended early.
+  final_task: Any = ()
   # [B] first step, from 1 on, after which progress is 1; mean over roll-outs
   # that have one, 0 where none has.
   success_time: Any = ()

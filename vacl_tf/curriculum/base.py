@@ -9,13 +9,14 @@ A curriculum is a subclass of `Curriculum`, made from a `Setting`. One call of
 import abc
 import dataclasses
 import pathlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from vacl_tf import config
+from vacl_tf import reading
 from vacl_tf import types
 from vacl_tf.environments import base
 from vacl_tf.environments import task_space
@@ -240,6 +241,52 @@ def check_tasks(
     f'{source}: expected feasible tasks, {given}, whose entity {entity} is '
     'outside of the legal region; `clip` moves it there'
   )
+
+
+def called(source: str, function: Callable[[], Any]) -> Any:
+  """Calls a user's function; what it raises becomes a line with its place.
+
+  Raises:
+    CurriculumError: it failed.
+  """
+  try:
+    return function()
+  except CurriculumError:
+    raise
+  except Exception as error:
+    raise CurriculumError(f'{source} {reading.failure(error)}') from error
+
+
+def check_metrics(
+  found: Mapping[str, Any], names: Collection[str], source: str
+) -> types.Metrics:
+  """Returns what a curriculum on the host measured, in the order of its names.
+
+  Args:
+    found: what `update` returned.
+    names: what it returned the first time.
+    source: where it comes from.
+
+  Raises:
+    CurriculumError: there are other names, or what is no number, or infinite.
+  """
+  if set(found) != set(names):
+    raise CurriculumError(
+      f'{source}: expected numbers of the same names as the first time, '
+      f'{sorted(names)}, given {sorted(found)}'
+    )
+  numbers = {}
+  for name in names:
+    try:
+      with np.errstate(over='ignore'):
+        numbers[name] = np.asarray(found[name], np.float32)
+    except (TypeError, ValueError):
+      numbers[name] = np.full([1], np.inf)
+    if numbers[name].ndim or np.isinf(numbers[name]):
+      raise CurriculumError(
+        f'{source}: expected a number or NaN for {name}, given {found[name]!r}'
+      )
+  return {name: tf.constant(number) for name, number in numbers.items()}
 
 
 def source_of(function: Callable[..., Any]) -> str:

@@ -241,6 +241,8 @@ class PythonCurriculum(base.Curriculum):
       key: tf.Variable(array, trainable=False, name=key)
       for key, array in self._chooser.state.items()
     }
+    # What the first update measured, by name.
+    self._metrics: tuple[str, ...] | None = None
     # The latest batch, for pictures alone.
     self._tasks = np.zeros([0, self._num_dims], np.float32)
     self._value = np.zeros([0], np.float32)
@@ -321,9 +323,11 @@ class PythonCurriculum(base.Curriculum):
     self._tasks, self._value = tasks, told['value']
     found = self._called(lambda: self._chooser.update(tasks, told))
     mean = base.mean_value(batches[0], feedback[0].value)
-    return {'training_value': mean} | {
-      key: tf.constant(value, tf.float32) for key, value in found.items()
-    }
+    if self._metrics is None:
+      self._metrics = tuple(found)
+    return {'training_value': mean} | base.check_metrics(
+      found, self._metrics, base.source_of(self._chooser.update)
+    )
 
   def history(self) -> dict[str, np.ndarray]:
     """Returns the latest batch, apart by how its tasks went.
@@ -358,11 +362,12 @@ class PythonCurriculum(base.Curriculum):
     """Calls a method of the chooser, with the state that variables hold.
 
     Raises:
-      base.CurriculumError: the state has other arrays than in the beginning.
+      base.CurriculumError: it failed, or the state has other arrays than in the
+        beginning.
     """
     chooser = self._chooser
     chooser.state = {key: x.numpy() for key, x in self._state.items()}
-    found = function()
+    found = base.called(type(chooser).__name__, function)
     for key, variable in self._state.items():
       array = np.asarray(chooser.state.get(key, ()))
       if array.shape != variable.shape:

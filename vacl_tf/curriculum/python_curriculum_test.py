@@ -212,6 +212,42 @@ class PythonCurriculumTest(_TestCase):
       curriculum.sample(_NUM_TASKS, randomness.root(0))
     self.assertNotIn('\n', str(caught.exception))
 
+  @parameterized.parameters(
+    ([{'best': 0.5}, {'worst': 0.5}], r"\['best'\], given \['worst'\]"),
+    ([{'best': -np.inf}], 'a number or NaN for best, given -inf'),
+    ([{'best': 1e39}], 'a number or NaN for best, given 1e\\+39'),
+    ([{'best': np.zeros(2)}], 'a number or NaN for best, given array'),
+    ([{'best': 'good'}], "a number or NaN for best, given 'good'"),
+    ([], '_Broken failed: IndexError.*python_curriculum_test.py, line'),
+  )
+  def test_what_update_returns_is_checked(self, returned, message):
+    def update(self, tasks, told):
+      return returned.pop(0)
+
+    curriculum, _ = self._make(type('_Broken', (_Chooser,), {'update': update}))
+    with self.assertRaisesRegex(base.CurriculumError, message) as caught:
+      for _ in range(2):
+        [batch] = curriculum.sample(_NUM_TASKS, randomness.root(0))
+        curriculum.update(
+          (batch,), (_feedback(_NUM_TASKS),), tf.zeros([1]), randomness.root(1)
+        )
+    self.assertNotIn('\n', str(caught.exception))
+
+  def test_the_order_of_what_update_returns_does_not_matter(self):
+    returned = [{'a': 1.0, 'b': np.nan}, {'b': 2.0, 'a': 3}]
+
+    def update(self, tasks, told):
+      return returned.pop(0)
+
+    curriculum, _ = self._make(type('_Fine', (_Chooser,), {'update': update}))
+    for a in (1.0, 3.0):
+      [batch] = curriculum.sample(_NUM_TASKS, randomness.root(0))
+      found = curriculum.update(
+        (batch,), (_feedback(_NUM_TASKS),), tf.zeros([1]), randomness.root(1)
+      )
+      self.assertEqual(list(found), ['training_value', 'a', 'b'])
+      self.assertEqual(found['a'], a)
+
 
 class ProbeTest(_TestCase):
   def _note(self, curriculum, batch):

@@ -14,7 +14,8 @@ from vacl_tf.environments import task_space
 
 # Given a number K and a generator, returns K tasks [K, *shape of the box].
 Easy = Callable[[int, np.random.Generator], np.ndarray]
-# Given tasks [K, *shape of the box], returns bool [K], or [K, entities].
+# Given tasks [K, *shape of the box], all in the box, returns bool [K], or
+# [K, entities].
 Feasible = Callable[[np.ndarray], np.ndarray]
 
 _EDGE = 0.003  # Of the width: the rim that clipped numbers land in.
@@ -107,7 +108,8 @@ class Box(task_space.TaskSpace):
 
   def _draw_easy(self, num_tasks: int, rng: np.random.Generator) -> np.ndarray:
     """Returns easy tasks [num_tasks, D]."""
-    drawn = np.asarray(self._easy(num_tasks, rng), np.float32)
+    drawn = simulator.called('easy', self._easy, num_tasks, rng)
+    drawn = np.asarray(drawn, np.float32)
     if drawn.shape != (num_tasks, *self.shape):
       raise simulator.WorldError(
         f'easy: expected tasks of shape {[num_tasks, *self.shape]}, given '
@@ -150,15 +152,26 @@ class Box(task_space.TaskSpace):
     inside = (tasks >= self._low) & (tasks <= self._high)
     legal = inside.reshape([num, self.num_entities, -1]).all(2)
     if self._is_possible is not None:
-      told = np.asarray(self._is_possible(tasks.copy()))
-      shapes = ((num,), legal.shape)
-      if told.dtype != np.bool_ or told.shape not in shapes:
-        raise simulator.WorldError(
-          f'feasible: expected bool of shape {[num]} or {list(legal.shape)}, '
-          f'given {told.dtype} of shape {list(told.shape)}'
-        )
-      legal &= told.reshape([num, -1])
+      # It need not know what lies outside: that is not legal anyway.
+      legal &= self._asked(np.clip(tasks, self._low, self._high))
     return legal.reshape([*leading, self.num_entities])
+
+  def _asked(self, tasks: np.ndarray) -> np.ndarray:
+    """Returns what the user's function says of tasks [K, *shape] in the box.
+
+    Returns:
+      bool [K, entities], or [K, 1] of whole tasks.
+    """
+    num = len(tasks)
+    told = np.asarray(simulator.called('feasible', self._is_possible, tasks))
+    shapes = ((num,), (num, self.num_entities))
+    if told.dtype != np.bool_ or told.shape not in shapes:
+      raise simulator.WorldError(
+        f'feasible: expected bool of shape {[num]} or '
+        f'{[num, self.num_entities]}, given {told.dtype} of shape '
+        f'{list(told.shape)}'
+      )
+    return told.reshape([num, -1])
 
   def _clip(self, phi: np.ndarray, key: np.ndarray) -> np.ndarray:
     """Returns feasible tasks [..., D] near phi."""

@@ -43,6 +43,35 @@ class BoxTest(tf.test.TestCase, parameterized.TestCase):
         self.assertEqual(found[row, entity], is_in and is_out_of_disc)
     self.assertBetween(found.mean(), 0.1, 0.9)
 
+  def test_it_is_only_asked_of_what_is_in_the_box(self):
+    free = np.array([[True, True], [True, False]])  # By half of the box.
+
+    def on_grid(tasks):
+      x, y = (tasks >= [0.0, 1.0]).transpose(2, 0, 1).astype(int)
+      assert (np.abs(tasks - [0.0, 1.0]) <= 1.0).all()
+      return free[x, y]
+
+    def easy(num_tasks, rng):
+      return _easy(num_tasks, rng) * [-1.0, 1.0]
+
+    space = box_tasks.Box(_LOW, _HIGH, easy, on_grid)
+    phi = tf.constant([[7.0, 0.0, 0.9, 1.9, -0.9, 1.9]])
+    self.assertAllEqual(space.feasible(phi), [[False, False, True]])
+
+  def test_what_it_raises_in_a_graph_is_told(self):
+    is_broken = []
+
+    def feasible(tasks):
+      return np.ones([len(tasks)], bool) if not is_broken else tasks.nothing
+
+    space = box_tasks.Box(_LOW, _HIGH, _easy, feasible)
+    is_broken.append(True)
+    with self.assertRaises(tf.errors.OpError) as caught:
+      tf.function(space.feasible)(tf.zeros([2, 6]))
+    told = simulator.raised(caught.exception)
+    self.assertRegex(told, r'^feasible failed: AttributeError: .*line \d+\)$')
+    self.assertIsNone(simulator.raised(tf.errors.UnknownError(None, None, 'x')))
+
   def test_a_joint_refusal_marks_all_entities(self):
     def joint(tasks):
       return _outside_disc(tasks).all(-1)
@@ -85,6 +114,8 @@ class BoxTest(tf.test.TestCase, parameterized.TestCase):
     ('of_another_shape', lambda k, rng: np.zeros([k, 6]), None, r'\[1000, 6\]'),
     ('refused', _easy, lambda x: x[:, 0, 0] < 0.5, 'refused by feasible'),
     ('nowhere', _easy, lambda x: x[:, 0, 0] > 5, 'only 0 are feasible'),
+    ('failing', _easy, lambda x: x.nothing, 'feasible failed: Attrib.*line'),
+    ('easy_failing', lambda k, rng: 1 / 0, None, 'easy failed: ZeroDiv.*line'),
     ('no_bool', _easy, lambda x: x[:, 0, 0], 'feasible: expected bool'),
   )
   def test_wrong_functions_are_told(self, easy, feasible, message):

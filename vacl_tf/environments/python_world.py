@@ -5,7 +5,6 @@
 See docs/guides/own_world.md.
 """
 
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -19,6 +18,7 @@ from vacl_tf.environments import base
 from vacl_tf.environments import box_tasks
 from vacl_tf.environments import checked_simulator
 from vacl_tf.environments import one_world
+from vacl_tf.environments import simulator
 from vacl_tf.environments import task_spec
 
 _MASK = '_mask'
@@ -125,8 +125,9 @@ class PythonWorld(base.HostWorld):
       )
     phi = np.asarray(tasks.sample_easy(1, randomness.root(0)))
     task = phi.reshape(tasks.shape)
-    first = _call('world 0, reset', world.reset, task, _generator([0]))
-    first = _call('world 0, reset', _arrays, first, num_agents)
+    where, rng = 'world 0, reset', _generator([0])
+    first = simulator.called(where, world.reset, task, rng)
+    first = simulator.called(where, _arrays, first, num_agents)
     self._layout = {key: array.shape for key, array in first.items()}
     self.roles = (self._role(world),)
     world.close()
@@ -246,7 +247,7 @@ class PythonSimulator(base.Simulator):
     progress = np.zeros([self.num_worlds], np.float32)
     discount = np.ones([self.num_worlds], np.float32)
     for index, world in enumerate(self._worlds):
-      found = _call(self._where(index), world.step, actions[index])
+      found = simulator.called(self._where(index), world.step, actions[index])
       self._check(index, found, num_agents)
       reward[index] = found.reward
       progress[index] = found.progress
@@ -277,13 +278,13 @@ class PythonSimulator(base.Simulator):
   def _reset(self, index: int) -> None:
     world, task = self._worlds[index], self._tasks[index].copy()
     where = f'world {index}, reset'
-    found = _call(where, world.reset, task, self._rngs[index])
+    found = simulator.called(where, world.reset, task, self._rngs[index])
     self._write(index, found)
 
   def _write(self, index: int, observation: one_world.Observation) -> None:
     """Notes what the agents of a world observe now."""
     where, [role] = self._where(index), self._world.roles
-    arrays = _call(where, _arrays, observation, role.num_agents)
+    arrays = simulator.called(where, _arrays, observation, role.num_agents)
     found = {key: array.shape for key, array in arrays.items()}
     if found != self._world.layout:
       raise base.WorldError(
@@ -347,21 +348,3 @@ def _told(shapes: Layout) -> str:
 
 def _generator(key: Sequence[int]) -> np.random.Generator:
   return np.random.default_rng(list(key))
-
-
-def _call(where: str, function: Callable, *args: Any) -> Any:
-  """Calls a user's function; what it raises becomes a line with its place.
-
-  Raises:
-    base.WorldError: it failed.
-  """
-  try:
-    return function(*args)
-  except base.WorldError as error:
-    raise base.WorldError(f'{where}: {error}') from error
-  except Exception as error:
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    told = ' '.join(f'{type(error).__name__}: {error}'.split())
-    raise base.WorldError(
-      f'{where} failed: {told} ({last.filename}, line {last.lineno})'
-    ) from error

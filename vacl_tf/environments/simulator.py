@@ -6,17 +6,39 @@ Import it as `base.Simulator`, `base.Outcome` and `base.WorldError`.
 """
 
 import abc
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
 
+from vacl_tf import reading
 from vacl_tf import types
 
 
 class WorldError(ValueError):
   """A world breaks its contract; the message is one line and says how."""
+
+
+def called(where: str, function: Callable, *args: Any) -> Any:
+  """Calls a user's function; what it raises becomes a line with its place.
+
+  Raises:
+    WorldError: it failed.
+  """
+  try:
+    return function(*args)
+  except WorldError as error:
+    raise WorldError(f'{where}: {error}') from error
+  except Exception as error:
+    raise WorldError(f'{where} {reading.failure(error)}') from error
+
+
+def raised(error: tf.errors.OpError) -> str | None:
+  """Returns the message of a WorldError that was raised in a graph, if any."""
+  found = re.search(rf'\b{WorldError.__name__}: (.*)', str(error))
+  return found.group(1) if found else None
 
 
 class Outcome(NamedTuple):

@@ -73,6 +73,7 @@ class WithoutTarget(TaskSpace):
     self.num_agents = space.num_agents
     self.entity_of_dim = space.entity_of_dim
     self.alike = space.alike
+    self.goals = space.goals
     self.is_compiled = space.is_compiled
 
   def feasible(self, phi: tf.Tensor) -> tf.Tensor:

@@ -190,6 +190,7 @@ class WithoutTargetTest(tf.test.TestCase):
   def test_all_but_the_target_is_the_same(self):
     space = _Corner(_LOW[:, None], _HIGH[:, None], num_agents=2)
     space.alike = ((0, 1),)
+    space.goals = (1,)
     other, seed = task_space.WithoutTarget(space), randomness.root(3)
     phi = _far_and_near(50)
     self.assertAllEqual(other.feasible(phi), space.feasible(phi))
@@ -197,7 +198,7 @@ class WithoutTargetTest(tf.test.TestCase):
     for name in ('sample_easy', 'sample_uniform'):
       found, want = (getattr(x, name)(9, seed) for x in (other, space))
       self.assertAllEqual(found, want)
-    for name in ('num_dims', 'num_entities', 'num_agents', 'alike'):
+    for name in ('num_dims', 'num_entities', 'num_agents', 'alike', 'goals'):
       self.assertEqual(getattr(other, name), getattr(space, name))
     self.assertAllEqual(other.entity_of_dim, space.entity_of_dim)
     self.assertEqual(other.is_compiled, space.is_compiled)

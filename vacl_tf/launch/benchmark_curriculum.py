@@ -298,6 +298,10 @@ def _verify(
   with _held(output, submission, f'verify{"-smoke" * old.is_smoke}'):
     code = _train(submission, [run], output)
     rows = _collect(submission, [run], output, old.is_smoke)
+  if not rows and not code:
+    return command_line.fail(
+      f'{run.name}: the run in {output} is damaged; give another --output'
+    )
   if not rows:
     return code
   is_same, how = benchmark_rows.compare(old, rows[0])

@@ -114,6 +114,8 @@ def _task_lines(task: studies.Task, submissions: _Submissions) -> Iterator[str]:
       yield study_table.table_row(name, '0', *6 * ['-'])
       continue
     reached = [x.steps_to_level for x in rows if x.steps_to_level is not None]
+    # The whole budget for the others, as in the tables of studies.
+    steps = [*reached, *(len(rows) - len(reached)) * [task.num_env_steps]]
     yield study_table.table_row(
       name,
       str(len(rows)),
@@ -121,7 +123,7 @@ def _task_lines(task: studies.Task, submissions: _Submissions) -> Iterator[str]:
       _mean([x.coverage for x in rows]),
       _mean([x.area for x in rows]),
       f'{len(reached)} of {len(rows)}',
-      f'{np.mean(reached) / _MILLION:.2f}' if reached else '-',
+      f'{np.mean(steps) / _MILLION:.2f}' if reached else '-',
       f'{np.median([x.wall_seconds for x in rows]) / 60.0:.1f}',
     )
 

@@ -76,8 +76,8 @@ class TableTest(absltest.TestCase):
     line = benchmark_table.render(rows).partition('**spread_4**')[2]
     line = line.splitlines()[4]
     self.assertStartsWith(line, f'| mine | 5 | {scores[0].mean():.3f} [')
-    # The mean of 0.5 and three times 1.5 M steps.
-    self.assertEndsWith(line, '| 4 of 5 | 1.25 | 1.5 |')
+    # The mean of 0.5, three times 1.5, and the budget of 2 M steps.
+    self.assertEndsWith(line, '| 4 of 5 | 1.40 | 1.5 |')
 
   def test_an_incomplete_one_has_no_score_and_says_what_is_missing(self):
     rows, _ = _full()

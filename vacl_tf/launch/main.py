@@ -23,10 +23,11 @@ from vacl_tf.launch import run_folder
 from vacl_tf.launch import signals
 
 with command_line.quiet_imports():
-  import tensorflow as tf  # noqa: F401  Not quiet where it is imported next.
+  import tensorflow as tf
 
 from vacl_tf.curriculum import base as curriculum_base
 from vacl_tf.environments import base
+from vacl_tf.environments import simulator
 from vacl_tf.environments import task_spec
 from vacl_tf.launch import devices
 from vacl_tf.launch import library
@@ -265,7 +266,10 @@ def main() -> int:
     lambda count: bounds.divides(cfg, count),
     lambda: provenance.shared(cfg, length),
   ) as group:
-    return _main(cfg, length, group)
+    code = _main(cfg, length, group)
+    if code and not group.is_chief:
+      replication.leave(code)
+    return code
 
 
 def _main(
@@ -292,6 +296,10 @@ def _main(
     raise command_line.UsageError(str(error)) from error
   except base.WorldError as error:
     return command_line.fail(f'env={cfg.environment.name}: {error}')
+  except tf.errors.OpError as error:
+    if (told := simulator.raised(error)) is None:
+      raise
+    return command_line.fail(f'env={cfg.environment.name}: {told}')
   except curriculum_base.UnsuitableError as error:
     raise command_line.UsageError(
       f'curriculum={cfg.curriculum.name}: {error}'

@@ -47,15 +47,18 @@ class Films:
 
   def shoot(self) -> bytes | None:
     """Returns a GIF of a few fresh tasks; None if it can't be drawn."""
+    try:
+      return self._shot()
+    except Exception:  # A user's `render`, a full disk.
+      return None  # Pictures must not end a run.
+
+  def _shot(self) -> bytes:
     env = self._env
     policy = export.ExportedPolicy(self._agent, env.roles)
     player = players.ExportedPlayer(policy, env, is_greedy=True)
     draw, run = randomness.split(randomness.root(_SEED), 2)
     phi = env.task_space.sample_target(_NUM_TASKS, draw)
-    try:
-      _, worlds = player.watch(np.asarray(phi), run)
-    except (NotImplementedError, ValueError):
-      return None  # Pictures must not end a run.
+    _, worlds = player.watch(np.asarray(phi), run)
     worlds = [shapes.with_trails(scenes) for scenes in worlds]
     last = len(worlds[0]) - 1
     chosen = sorted({*range(0, last, -(-last // _NUM_FRAMES)), last})

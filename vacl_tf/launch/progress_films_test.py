@@ -50,13 +50,14 @@ class ProgressFilmsTest(parameterized.TestCase):
     for old, new in zip(before, run.variables, strict=True):
       np.testing.assert_array_equal(old, new.numpy())
 
-  def test_a_world_without_shapes_has_none(self):
+  @parameterized.parameters(NotImplementedError, RuntimeError, OSError)
+  def test_a_world_that_cannot_be_drawn_has_none(self, error):
     run, env = _run('simple_spread')
     films = progress_films.Films(run.agent, env, 0)
     with mock.patch.object(
       progress_films.players.ExportedPlayer,
       'watch',
-      side_effect=NotImplementedError,
+      side_effect=error,
     ):
       self.assertIsNone(films.shoot())
 

@@ -108,7 +108,7 @@ def read(path: pathlib.Path) -> Record:
     path=path,
     columns=read_metrics(path / 'metrics.csv'),
     cfg=read_config(path),
-    length=_read_length(path),
+    length=read_length(path),
   )
   if not record.evaluated('coverage').size:
     raise NothingYetError(
@@ -117,7 +117,7 @@ def read(path: pathlib.Path) -> Record:
   return record
 
 
-def _read_length(path: pathlib.Path) -> config.RunLength:
+def read_length(path: pathlib.Path) -> config.RunLength:
   """Returns when a run is to end; what its config.json lacks is as it is."""
   values = reading.read_json(path / 'config.json').get('run_length')
   known = overrides.leaves(config.RunLength(num_env_steps=1))

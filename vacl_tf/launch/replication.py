@@ -264,11 +264,16 @@ def _end_with(parent: int) -> None:
   threading.Thread(target=look, daemon=True).start()
 
 
+def leave(code: int) -> NoReturn:
+  """Ends a follower that failed: the chief learns by that not to wait."""
+  sys.stderr.flush()
+  os._exit(code)
+
+
 def _end(message: str, code: int = command_line.FAILURE) -> NoReturn:
   """Ends the process from any thread, whatever the others wait for."""
   command_line.fail(message)
-  sys.stderr.flush()
-  os._exit(code)
+  leave(code)
 
 
 def _free_addresses(count: int) -> list[str]:

@@ -41,6 +41,46 @@ _SMALL = (
 _STEPS_OF_ITERATION = 200
 _NUM_ROWS = 12  # Before something happens to a run.
 _SECONDS = 240.0
+# A world that fails in a follower, after a while.
+_FAILING = f"""
+import os
+
+import numpy as np
+
+from vacl_tf import types
+from vacl_tf.environments import box_tasks, one_world, python_world
+
+
+class Failing(one_world.OneWorld):
+  action = types.discrete(2)
+
+  def __init__(self, num_agents):
+    self.num_agents, self.num_steps = num_agents, 0
+
+  def reset(self, task, rng):
+    return {{'own': task}}
+
+  def step(self, actions):
+    self.num_steps += 1
+    if self.num_steps > 30 and {replication._PARENT!r} in os.environ:
+      raise RuntimeError('no luck')
+    return one_world.Step({{'own': np.zeros([1, 2])}}, 0.0, 0.0)
+
+
+def easy(num_tasks, rng):
+  return rng.uniform(-1.0, 1.0, [num_tasks, 1, 2])
+
+
+edge = np.ones([1, 2])
+python_world.register(
+  'failing',
+  make=Failing,
+  tasks=lambda n: box_tasks.Box(-edge, edge, easy),
+  horizon=10,
+  num_agents=1,
+  num_env_steps=10_000,
+)
+"""
 
 
 class FlagsTest(parameterized.TestCase):
@@ -84,7 +124,7 @@ class FlagsTest(parameterized.TestCase):
 
 
 class RunTest(absltest.TestCase):
-  """Processes take most of the time: they are started four times in all."""
+  """Processes take most of the time: they are started five times in all."""
 
   def setUp(self):
     super().setUp()
@@ -158,6 +198,15 @@ class RunTest(absltest.TestCase):
       self.assertIn('ppo.clip: 0.1 of replica 0 and 0.2 of replica 1', err)
       self.assertEqual(err.count('\n'), 1, err)
     self.assertFalse((self.folder / 'differ').exists())
+
+  def test_a_follower_whose_world_fails_ends_all(self):
+    path = self.folder / 'failing.py'
+    path.write_text(_FAILING)
+    world = (f'--import={path}', '--env=failing')
+    code, _, err = self._end(self._start('failing', 10**6, *world))
+    self.assertEqual(code, 1, err)
+    self.assertRegex(err, 'replica 1 ended with exit code 1 .*no luck')
+    self.assertNotIn('Traceback', err)
 
   def test_killed_stopped_and_resumed_it_is_as_if_left_in_peace(self):
     process = self._start('run', 10**6)

@@ -108,7 +108,8 @@ def _longest_way(movers: np.ndarray, goals: np.ndarray) -> float:
 
 def _strata(lengths: np.ndarray, success: np.ndarray) -> list[dict[str, float]]:
   """Returns the success of tasks in quarters, from short to long lengths."""
-  parts = np.array_split(np.argsort(lengths, kind='stable'), _NUM_STRATA)
+  num_parts = min(_NUM_STRATA, len(lengths))
+  parts = np.array_split(np.argsort(lengths, kind='stable'), num_parts)
   return [
     {
       'from': float(lengths[part].min()),

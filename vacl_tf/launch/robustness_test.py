@@ -32,9 +32,9 @@ class _Player:
 
 
 class RobustnessTest(parameterized.TestCase):
-  def _judge(self, env='simple_spread', num_repeats=20):
+  def _judge(self, env='simple_spread', num_repeats=20, num_tasks=_NUM_TASKS):
     world = presets.make(env=env).environment
-    options = judging.Options(_NUM_TASKS, 3, True)
+    options = judging.Options(num_tasks, 3, True)
     policy = mock.Mock(roles=None)
     made = judging.environments.make(world)
     self.enter_context(
@@ -66,6 +66,10 @@ class RobustnessTest(parameterized.TestCase):
     lines = list(robustness.lines(found))
     self.assertIn('60 target tasks, 2 episodes each', lines[0])
     self.assertLen(lines, 2 + len(robustness.WORST) + 2 * 5)
+
+  def test_of_two_tasks_there_are_two_strata(self):
+    for parts in self._judge(num_tasks=2)['strata'].values():
+      self.assertLen(parts, 2)
 
   def test_the_longest_way_is_that_of_the_best_matching(self):
     rng = np.random.default_rng(0)

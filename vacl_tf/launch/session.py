@@ -18,6 +18,7 @@ from vacl_tf.launch import plot
 from vacl_tf.launch import plot_curriculum
 from vacl_tf.launch import progress_films
 from vacl_tf.launch import provenance
+from vacl_tf.launch import records
 from vacl_tf.launch import run_folder
 from vacl_tf.launch import set_pictures
 from vacl_tf.launch import signals
@@ -118,10 +119,10 @@ def _begin(
 ) -> None:
   """Writes what a run has before its first iteration, and says so."""
   imports = command_line.imports()
+  if is_resumed:  # By the intervals that it was written with.
+    _cut(run, records.read_length(path), path)
   provenance.write(path / run_folder.CONFIG, cfg, length, imports, num_replicas)
-  if is_resumed:
-    _cut(run, length, path)
-  else:
+  if not is_resumed:
     checkpointer.save()  # Results are never without one; see run_folder.
   verb = 'Resuming' if is_resumed else 'Training'
   by = '' if num_replicas == 1 else f' with {num_replicas} replicas'

@@ -104,13 +104,25 @@ class Checkpointer:
       except AssertionError as error:  # Whole, but of other variables.
         if self._lacks_later_alone(path):
           return True
-        raise UnusableError(
-          f'{path} was saved with another agent, curriculum or version of the '
-          f'library ({files.first_line(error)}); use another --run_dir'
-        ) from error
+        raise _of_another(path, error) from error
       except _BROKEN as error:
+        if self._has_other_shapes(path):
+          raise _of_another(path, error) from error
         on_broken(number, files.first_line(error))
     return False
+
+  def _has_other_shapes(self, path: str) -> bool:
+    """Returns whether a checkpoint can be read and has another shape.
+
+    Raises:
+      WriteError: there is no room for a checkpoint to compare it with.
+    """
+    try:
+      wanted, saved = self._shapes(path)
+    except _BROKEN:
+      return False
+    both = wanted.keys() & saved.keys()
+    return any(wanted[name] != saved[name] for name in both)
 
   def _lacks_later_alone(self, path: str) -> bool:
     """Returns whether a checkpoint has all but what earlier versions lacked.
@@ -118,15 +130,19 @@ class Checkpointer:
     Raises:
       WriteError: there is no room for a checkpoint to compare it with.
     """
+    wanted, saved = self._shapes(path)
+    return all(map(_LATER.search, wanted.keys() - saved.keys()))
+
+  def _shapes(self, path: str) -> list[dict[str, list[int]]]:
+    """Returns the shapes by name of this run and of a checkpoint."""
     with tempfile.TemporaryDirectory() as folder:
       beside = pathlib.Path(folder) / 'ckpt'
       with files.writing(beside, tf.errors.OpError):
         self._checkpoint.write(str(beside))
-      wanted, saved = (
+      return [
         tf.train.load_checkpoint(str(x)).get_variable_to_shape_map()
         for x in (beside, path)
-      )
-    return all(map(_LATER.search, wanted.keys() - saved.keys()))
+      ]
 
   def save(self) -> None:
     """Writes the next checkpoint, then removes the oldest ones.
@@ -184,6 +200,13 @@ class Checkpointer:
       return []
     paths = self._directory.iterdir()
     return [path for path in paths if pattern.fullmatch(path.name)]
+
+
+def _of_another(path: str, error: Exception) -> UnusableError:
+  return UnusableError(
+    f'{path} was saved with another agent, curriculum or version of the '
+    f'library ({files.first_line(error)}); use another --run_dir'
+  )
 
 
 def _number(path: pathlib.Path) -> int:

@@ -209,6 +209,22 @@ class CheckpointerTest(tf.test.TestCase, parameterized.TestCase):
     self.assertEmpty(self.notes)
     self.assertEqual(sorted(self.directory.iterdir()), before)
 
+  def test_one_of_another_shape_is_refused_and_left_alone(self):
+    self._save(1, 2)
+    before = sorted(self.directory.iterdir())
+    other = _Counter()
+    other.block = tf.Variable(tf.zeros([3]))
+    checkpointer = checkpoints.Checkpointer(other, self.directory, 3)
+    with self.assertRaisesRegex(
+      checkpoints.UnusableError, 'ckpt-2 was saved with another agent'
+    ):
+      checkpointer.restore(self.notes.append)
+    self.assertEmpty(self.notes)
+    self.assertEqual(sorted(self.directory.iterdir()), before)
+    self.assertTrue(
+      checkpoints.Checkpointer(_Counter(), self.directory, 3).restore(self.fail)
+    )
+
   def test_reading_changes_no_file(self):
     self._save(1, 2)
     next(self.directory.glob('ckpt-2.data*')).write_bytes(b'')

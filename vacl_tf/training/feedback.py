@@ -40,7 +40,10 @@ def of_rollout(
   if 'success_time' in fields:
     found['success_time'] = _first_complete(progress)
   if {'episode_return', 'max_return'} & set(fields):
-    total = tf.reduce_sum(_over_agents(trajectory.reward), 0)
+    # Where the world ended early, what follows is of another episode.
+    goes_on = tf.cast(trajectory.discount > 0.0, tf.float32)
+    is_first = tf.math.cumprod(goes_on, 0, exclusive=True)
+    total = tf.reduce_sum(is_first * _over_agents(trajectory.reward), 0)
     found |= {'episode_return': total, 'max_return': total}
   if set(OF_CRITIC) & set(fields):
     num_worlds = progress.shape[1]

@@ -49,7 +49,9 @@ def _told(seed, fields, length=1):
   returns = [x + y for x, y in zip(advantage, value, strict=True)]
   nothing = [()] * len(types.Trajectory._fields)
   trajectory = types.Trajectory(*nothing)._replace(
-    reward=tuple(map(tf.constant, reward)), progress=tf.constant(progress)
+    reward=tuple(map(tf.constant, reward)),
+    progress=tf.constant(progress),
+    discount=tf.ones([_STEPS, _WORLDS]),
   )
   nothing = [()] * len(ppo.Samples._fields)
   samples = ppo.Samples(*nothing)._replace(
@@ -107,6 +109,19 @@ class FeedbackTest(parameterized.TestCase, tf.test.TestCase):
     found = _told(0, ['episode_return']).episode_return
     self.assertAllClose(found, (2.0 * first + second) / 3.0)
     self.assertNotAllClose(found, (first + second) / 2.0)
+
+  def test_returns_are_those_of_the_first_episode(self):
+    reward = (tf.ones([6, 3, 2]),)
+    discount = tf.constant([[1, 1, 0, 1, 0, 1], [1] * 6, [0] + [1] * 5])
+    trajectory = types.Trajectory(*[()] * len(types.Trajectory._fields))
+    trajectory = trajectory._replace(
+      reward=reward,
+      progress=tf.zeros([6, 3]),
+      discount=0.9 * tf.cast(tf.transpose(discount), tf.float32),
+    )
+    found = feedback.of_rollout(['episode_return', 'max_return'], trajectory)
+    self.assertAllEqual(found.episode_return, [3.0, 6.0, 1.0])
+    self.assertAllEqual(found.max_return, [3.0, 6.0, 1.0])
 
   @parameterized.parameters(*_FIELDS)
   def test_what_nobody_asks_for_is_left_out(self, field):

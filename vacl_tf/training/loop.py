@@ -63,12 +63,13 @@ def iterate(
   # Maximise L2: the curriculum, given how the policy did.
   resets = cfg.progression.reset_optimizer
   was_in_play = run.curriculum.in_play() if resets else None
-  metrics |= programs.update(
+  told = programs.update(
     batches,
     _feedback(run, batches, found),
     run.coverage[:, -1],
     run.seed(stream.UPDATE),
   )
+  metrics = _together(metrics, told, run)
   if resets and tf.reduce_any(run.curriculum.in_play() & ~was_in_play):
     for optimizer in run.learner.optimizers:
       optimizer.reset()
@@ -89,6 +90,23 @@ def _check_tasks(
       if int(batch.size):
         space = programs.counts[i].env.task_space
         curriculum_base.check_tasks(batch, space, run.curriculum.source)
+
+
+def _together(
+  metrics: types.Metrics, told: types.Metrics, run: run_lib.Run
+) -> types.Metrics:
+  """Returns the metrics of the learner, then those of the curriculum.
+
+  Raises:
+    CurriculumError: one of the latter has the name of something else.
+  """
+  others = {*metrics, *run.score_names, *progress(run), 'wall_seconds'}
+  if doubled := sorted(others & set(told)):
+    raise curriculum_base.CurriculumError(
+      f'update: {doubled[0]} is the name of what training itself measures; '
+      'give this number another name'
+    )
+  return metrics | told
 
 
 def _check_sizes(batches: tuple[types.TaskBatch, ...], multiple: int) -> None:
@@ -134,13 +152,13 @@ def _probe(
 ) -> None:
   """Plays tasks that the curriculum wants to know of, without learning."""
   stream = randomness.Stream.PROBE
-  batches = programs.probe(run.seed(stream))
+  batches = programs.probe(run.seed(stream, 0))
   _check_tasks(run, programs, batches, cfg)
   found = {}
   for i, batch in enumerate(batches):
     if int(batch.size):
       count = programs.counts[i]
-      seed = run.own_seed(stream, i)
+      seed = run.own_seed(stream, 1, i)
       collected = _collect(run, programs, i, batch, seed)
       samples = ()
       if count.wants_critic:
@@ -148,7 +166,7 @@ def _probe(
       found[i] = [_told(programs, i, collected, samples)]
   if found:
     told = _feedback(run, batches, found)
-    programs.note_probe(batches, told, run.seed(stream, len(batches)))
+    programs.note_probe(batches, told, run.seed(stream, 2))
 
 
 def _feedback(
@@ -198,11 +216,14 @@ def is_finished(run: run_lib.Run, length: config.RunLength) -> bool:
 
 
 def _checked(metrics: types.Metrics, iteration: int) -> dict[str, float]:
-  """Returns metrics as numbers; raises DivergedError if one is not finite."""
+  """Returns metrics as numbers; raises DivergedError if one is infinite.
+
+  Some may be NaN, which says that there was nothing to measure.
+  """
   row = {name: float(value) for name, value in metrics.items()}
-  for name in _WATCHED:
-    if not math.isfinite(row[name]):
-      raise DivergedError(f'{name} is {row[name]} at iteration {iteration}')
+  for name, number in row.items():
+    if math.isinf(number) or (name in _WATCHED and math.isnan(number)):
+      raise DivergedError(f'{name} is {number} at iteration {iteration}')
   return row
 
 

@@ -89,6 +89,19 @@ class CheckTest(tf.test.TestCase):
         loop.iterate(run, programs, cfg)
       self.assertEqual(int(run.iteration), 1)
 
+  def test_a_curriculum_measures_under_names_of_its_own(self):
+    env = fakes.LineWorld()
+    training = config.TrainingConfig(num_tasks=8)
+    cfg = dataclasses.replace(_CONFIG, training=training)
+    run = run_lib.Run(cfg, [env])
+    programs = programs_lib.Programs(run, [env], cfg, use_xla=False)
+    for name in ('success', 'coverage', 'entropy', 'env_steps', 'wall_seconds'):
+      programs.update = lambda *_, name=name: {name: tf.constant(0.5)}
+      with self.assertRaisesRegex(
+        base.CurriculumError, f'update: {name} is the name of what training'
+      ):
+        loop.iterate(run, programs, cfg)
+
 
 class TrainTest(tf.test.TestCase):
   """What `train` does around an iteration, with iterations that do nothing."""

@@ -103,10 +103,12 @@ class SflConfig(config.EditingConfig):
     num_easy_tasks: solved tasks that may be edited; in the beginning they are
       easy tasks.
     num_candidates: tasks that are compared to find the learnable ones (N).
-    num_episodes: played of each candidate (k).
+    num_episodes: played of each candidate (k). If an iteration has fewer tasks,
+      no candidate is ever played.
     num_kept: candidates that are kept (K).
     kept_share: share of a batch that is drawn from those (rho).
-    refresh_interval: iterations in which all candidates are played (T).
+    refresh_interval: iterations in which all candidates are played, at least
+      (T).
   """
 
   name: str = 'sfl'
