@@ -101,6 +101,7 @@ def make(state: study_records.State, *, is_smoke: bool, sha256: str) -> Row:
       f'{reading.one_line(error)}; remove {state.path}, and the same command '
       'makes it anew'
     ) from error
+  state = _until_it_was_known(state)
   scores = study_table.score(state)
   prefix = 'curriculum.'
   return Row(
@@ -126,9 +127,31 @@ def make(state: study_records.State, *, is_smoke: bool, sha256: str) -> Row:
   )
 
 
+def _until_it_was_known(state: study_records.State) -> study_records.State:
+  """Returns a run at chance with the curve that showed it alone.
+
+  In which iteration it was ended depends on the clock.
+  """
+  if state.ended != study_records.CHANCE:
+    return state
+  is_later = state.steps >= state.run.task.num_env_steps / 2
+  num = int(is_later.argmax()) + 1
+  return dataclasses.replace(
+    state,
+    **{
+      name: getattr(state, name)[:num]
+      for name in ('steps', 'coverage', 'success', 'seconds')
+    },
+  )
+
+
 def _digest(state: study_records.State) -> str:
-  """Returns the SHA-256 of the curve and of the final evaluation."""
-  final = state.evaluation or {}
+  """Returns the SHA-256 of the curve and of the final evaluation.
+
+  That of a run at chance is left out: it depends on when the run was ended.
+  """
+  at_chance = state.ended == study_records.CHANCE
+  final = {} if at_chance else state.evaluation or {}
   numbers = np.concatenate(
     [
       *(state.steps, state.coverage, state.success),

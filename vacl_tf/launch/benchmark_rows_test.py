@@ -6,12 +6,14 @@ import dataclasses
 import json
 import pathlib
 
+import numpy as np
 from absl.testing import absltest
 from absl.testing import parameterized
 
 from vacl_tf import benchmark_protocol as protocol
 from vacl_tf.launch import benchmark_rows
 from vacl_tf.launch import command_line
+from vacl_tf.launch import study_records
 
 _TASK = protocol.TASKS[0]
 _ROW = benchmark_rows.Row(
@@ -51,6 +53,38 @@ class RowsTest(parameterized.TestCase):
     paths = [benchmark_rows.write(row, self.folder) for row in (_ROW, other)]
     self.assertLen(set(paths), 2)
     self.assertCountEqual(benchmark_rows.read_all([self.folder]), [_ROW, other])
+
+  def test_when_a_run_at_chance_was_ended_makes_no_difference(self):
+    half = _TASK.num_env_steps // 2
+    rows = []
+    for num_more in (0, 2):
+      path = self.folder / str(num_more)
+      path.mkdir()
+      (path / 'config.json').write_text('{}')
+      points = [*range(half // 10, half, half // 10), half + 5]
+      points += [half + 100 * i for i in range(1, num_more + 1)]
+      number = len(points)
+      state = study_records.State(
+        run=protocol.list_runs('mine', is_smoke=False)[0],
+        path=path,
+        steps=np.array(points, float),
+        coverage=np.zeros([number]),
+        success=np.zeros([number]),
+        seconds=np.arange(number, dtype=float),
+        env_steps=points[-1],
+        wall_seconds=float(number),
+        evaluation={
+          name: {'mean': 1e-4 * num_more, 'low': 0.0, 'high': 0.1}
+          for name in ('coverage', 'success')
+        },
+        revision='abc',
+        is_diverged=False,
+        trouble='',
+      )
+      rows.append(benchmark_rows.make(state, is_smoke=False, sha256=''))
+    self.assertEqual([row.ended for row in rows], 2 * [study_records.CHANCE])
+    self.assertEqual(rows[0].digest, rows[1].digest)
+    self.assertEqual(rows[0].area, rows[1].area)
 
   @parameterized.parameters(
     (
