@@ -17,6 +17,7 @@ import traceback
 import zipfile
 import zlib
 from array import array
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
 import numpy as np
@@ -29,6 +30,8 @@ _MAX_ARRAYS = 1000
 _MAX_ARRAY_BYTES = 1 << 26  # Of all arrays of a file, as they are in memory.
 _MAX_VARIABLES_BYTES = 1 << 33
 
+COUNTED = ('iteration', 'env_steps', 'wall_seconds')  # Columns of metrics.csv.
+_MAX_COUNT = 1e15  # Of these.
 _MAX_LINE = 300  # Characters of what is told of a file.
 _KINDS = {
   stat.S_IFDIR: 'a folder',
@@ -56,6 +59,17 @@ def one_line(what: Any) -> str:
     return text
   half = _MAX_LINE // 2  # Remedies are at the end.
   return f'{text[:half]} ... {text[-half:]}'
+
+
+def check_metrics(table: Mapping[str, np.ndarray]) -> None:
+  """Raises ValueError if the columns are not those of a run's metrics.csv."""
+  # A run without these could not be plotted.
+  needed = (*COUNTED, 'coverage')
+  if missing := [name for name in needed if name not in table]:
+    raise ValueError(f'it has no column {", ".join(missing)}')
+  for name in COUNTED:
+    if not ((table[name] >= 0) & (table[name] <= _MAX_COUNT)).all():
+      raise ValueError(f'it has a {name} that is none')
 
 
 def failure(error: Exception) -> str:

@@ -19,8 +19,6 @@ from vacl_tf import reading
 from vacl_tf import statistics
 from vacl_tf.launch import command_line
 
-_NEEDED = ('iteration', 'env_steps', 'wall_seconds', 'coverage')
-_MOST = 1e15  # Of steps and seconds.
 _MAX_NUMBERS, _MAX_DIMS = 100_000, 10_000  # Of a set of tasks, and of a task.
 _OF_SETS = ('active_tasks', 'solved_tasks', 'newly_solved', 'solved_spread')
 
@@ -213,17 +211,13 @@ def read_metrics(path: pathlib.Path) -> dict[str, np.ndarray]:
     raise command_line.UsageError(
       f'{error}; mend it, or give the run_dir of another run'
     ) from error
-  if missing := [name for name in _NEEDED if name not in columns]:
+  try:
+    reading.check_metrics(columns)
+  except ValueError as error:
     raise command_line.UsageError(
-      f'{path} has no column {", ".join(missing)}; give the run_dir of a run '
-      'that has begun to train'
-    )
-  for name in _NEEDED[:-1]:
-    if not ((columns[name] >= 0) & (columns[name] <= _MOST)).all():
-      raise command_line.UsageError(
-        f'{path} has a {name} that is none; mend it, or give the run_dir of '
-        'another run'
-      )
+      f'{path} is no table of a run: {error}; mend it, or give the run_dir of '
+      'another run'
+    ) from error
   return columns
 
 

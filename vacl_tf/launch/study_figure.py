@@ -9,6 +9,7 @@ import numpy as np
 
 from vacl_tf import statistics
 from vacl_tf.launch import plot_curves
+from vacl_tf.training import files
 
 if TYPE_CHECKING:  # At run time inside functions: it is slow to import.
   from matplotlib import axes
@@ -112,16 +113,22 @@ def draw(
 
 
 def save(picture: 'figure.Figure', path: pathlib.Path) -> None:
-  """Writes a figure, whole or not at all; the same figure is the same file."""
+  """Writes a figure, whole or not at all; the same figure is the same file.
+
+  Raises:
+    WriteError: it can't be written; the old one is as before.
+  """
   import matplotlib
 
   kind = path.suffix.removeprefix('.')
   metadata = {'Date': None} if kind == 'svg' else None
-  beside = path.with_name(path.name + '.new')
   settings = plot_curves.STYLE | {'svg.hashsalt': path.stem}
-  with matplotlib.rc_context(settings):
+  with (
+    matplotlib.rc_context(settings),
+    files.writing(path),
+    files.replaced(path) as beside,
+  ):
     picture.savefig(beside, format=kind, dpi=100, metadata=metadata)
-  beside.replace(path)
 
 
 def _draw_panel(axis: 'axes.Axes', panel: Panel, methods: list[str]) -> None:

@@ -15,6 +15,7 @@ from typing import IO, NamedTuple
 from vacl_tf import studies
 from vacl_tf.launch import locks
 from vacl_tf.launch import study_records
+from vacl_tf.training import files
 
 LOCK = '.lock'  # Of those who look after a run; its trainer has its own.
 
@@ -173,7 +174,7 @@ class Job:
     )
 
   def _beside(self) -> pathlib.Path:
-    return self._path / (study_records.EVALUATION + '.new')
+    return self._path / (study_records.EVALUATION + files.NEW)
 
   def _train(self) -> None:
     self._is_training = True

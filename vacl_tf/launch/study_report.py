@@ -16,6 +16,7 @@ from vacl_tf.launch import study_figure
 from vacl_tf.launch import study_panels
 from vacl_tf.launch import study_records
 from vacl_tf.launch import study_table
+from vacl_tf.training import files
 
 if TYPE_CHECKING:  # Slow to import.
   from matplotlib import figure
@@ -72,18 +73,20 @@ def write(
   scores = [study_table.score(state) for state in told]
   pictures = _draw(study, told, scores)  # Before anything is written.
   table = study_table.render(study, states, scores)
+  texts = {
+    'table.md': table,
+    'runs.csv': _as_csv(study_table.COLUMNS, scores),
+    'curves.csv': _as_csv(_CURVES, _curve_rows(told)),
+  }
   try:
-    _claim(output, study)
-    _write_text(output / 'table.md', table)
-    _write_text(output / 'runs.csv', _as_csv(study_table.COLUMNS, scores))
-    _write_text(output / 'curves.csv', _as_csv(_CURVES, _curve_rows(told)))
+    with files.writing(output):
+      _claim(output, study)
+    for name, text in texts.items():
+      files.write_text(output / name, text)
     for name, picture in pictures.items():
       study_figure.save(picture, output / name)
-  except OSError as error:
-    raise command_line.UsageError(
-      f'{error.filename or output} cannot be written ({error.strerror}); give '
-      'another --output'
-    ) from error
+  except files.WriteError as error:
+    raise command_line.UsageError(f'{error}; give another --output') from error
   return [output / name for name in FILES]
 
 
@@ -132,7 +135,7 @@ def _claim(output: pathlib.Path, study: studies.Study) -> None:
         f'{output} has files but no {_STAMP}: it is no report; give another '
         '--output'
       )
-    _write_text(path, json.dumps(ours) + '\n')
+    files.write_text(path, json.dumps(ours) + '\n')
     return
   try:
     found = json.loads(path.read_text())
@@ -143,13 +146,6 @@ def _claim(output: pathlib.Path, study: studies.Study) -> None:
       f'{output} is the report of another study ({json.dumps(found)} instead '
       f'of {json.dumps(ours)}); give another --output'
     )
-
-
-def _write_text(path: pathlib.Path, text: str) -> None:
-  """Writes a file whole or not at all."""
-  beside = path.with_name(path.name + '.new')
-  beside.write_text(text)
-  beside.replace(path)
 
 
 def _as_csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

@@ -29,10 +29,6 @@ from vacl_tf.training import files
 
 Row = Mapping[str, float]
 
-# What curves are drawn over, and of: a run without these could not be plotted.
-_COUNTED = ('iteration', 'env_steps', 'wall_seconds')
-_NEEDED = (*_COUNTED, 'coverage')
-_MOST = 1e15  # Of what is counted, as for the curves.
 _ANY_WIDTH = 1000  # Columns, more than any table of ours needs.
 _RARE = ('dropped', 'unstable_worlds')
 SPEED = 'steps_per_second'
@@ -79,7 +75,7 @@ class CsvLogger:
       table = reading.read_table(path)  # All of it is looked at.
       names = list(table)
       if names:
-        _check(table)
+        reading.check_metrics(table)
       rows = list(csv.DictReader(reading.read_lines(path)))
       rows = [row for row in rows if int(row['iteration']) <= last_iteration]
     except FileNotFoundError:
@@ -131,16 +127,6 @@ class CsvLogger:
   def close(self) -> None:
     if self._file is not None:
       self._file.close()
-
-
-def _check(table: Mapping[str, np.ndarray]) -> None:
-  """Raises ValueError if a table is not what a run writes."""
-  for name in _NEEDED:
-    if name not in table:
-      raise ValueError(f'it has no column {name}')
-  for name in _COUNTED:
-    if not ((table[name] >= 0) & (table[name] <= _MOST)).all():
-      raise ValueError(f'it has a {name} that is none')
 
 
 class TensorBoardLogger:
@@ -205,7 +191,7 @@ class TensorBoardLogger:
     shown = {
       name: value
       for name, value in row.items()
-      if not (math.isnan(value) or name in _COUNTED)
+      if not (math.isnan(value) or name in reading.COUNTED)
       and (value or name not in _RARE)
     }
     now = row['env_steps'], row['wall_seconds']

@@ -41,19 +41,12 @@ def fit(
     variance=np.tile(rows.var(0) + _FLOOR, [num_components, 1]),
   )
   for _ in range(num_steps):
-    found = _maximised(rows, np.exp(_log_shares(rows, found)[0]))
+    found = _maximised(rows, _shares(rows, found))
   return found
 
 
-def log_likelihood(rows: np.ndarray, mixture: Mixture) -> np.ndarray:
-  """Returns [N]: the log density of rows [N, M]."""
-  return _log_shares(rows, mixture)[1]
-
-
-def _log_shares(
-  rows: np.ndarray, mixture: Mixture
-) -> tuple[np.ndarray, np.ndarray]:
-  """Returns the log of each component's share [N, K] in a row, and density."""
+def _shares(rows: np.ndarray, mixture: Mixture) -> np.ndarray:
+  """Returns each component's share [N, K] in the density of rows [N, M]."""
   precision = 1.0 / mixture.variance
   square = (
     rows**2 @ precision.T
@@ -65,7 +58,7 @@ def _log_shares(
     joint = np.log(mixture.weight) - 0.5 * (square + scale)
   most = joint.max(1, keepdims=True)
   total = most + np.log(np.exp(joint - most).sum(1, keepdims=True))
-  return joint - total, total[:, 0]
+  return np.exp(joint - total)
 
 
 def _maximised(rows: np.ndarray, share: np.ndarray) -> Mixture:

@@ -22,22 +22,32 @@ def _fit(rows, num_components, num_steps, seed=0):
   return mixture.fit(rows, num_components, num_steps, rng)
 
 
-class MixtureTest(absltest.TestCase):
-  def test_density_is_the_sum_of_the_components(self):
-    rows = _blobs()
-    found = _fit(rows, 3, 4)
-    density = sum(
+def _densities(rows, found):
+  return np.stack(
+    [
       weight * stats.multivariate_normal.pdf(rows, mean, np.diag(variance))
       for weight, mean, variance in zip(*found, strict=True)
-    )
+    ],
+    1,
+  )
+
+
+class MixtureTest(absltest.TestCase):
+  def test_shares_are_those_of_the_densities(self):
+    rows = _blobs()
+    found = _fit(rows, 3, 4)
+    density = _densities(rows, found)
     np.testing.assert_allclose(
-      mixture.log_likelihood(rows, found), np.log(density), rtol=1e-9
+      mixture._shares(rows, found),
+      density / density.sum(1, keepdims=True),
+      rtol=1e-7,
+      atol=1e-12,
     )
 
   def test_steps_make_rows_likelier(self):
     rows = _blobs()
     mean = [
-      mixture.log_likelihood(rows, _fit(rows, 4, steps)).mean()
+      np.log(_densities(rows, _fit(rows, 4, steps)).sum(1)).mean()
       for steps in range(12)
     ]
     self.assertGreater(np.diff(mean).min(), -1e-4)  # Variances have a floor.
