@@ -60,7 +60,7 @@ def _in_here(*arguments: str, command: Any = evaluate) -> commands.Ended:
 class SessionTest(absltest.TestCase):
   def test_train_stop_resume_evaluate(self):
     path = pathlib.Path(self.create_tempdir().full_path) / 'run'
-    flags = (*_SMALL, f'--run_dir={path}', '--evaluation_interval=2')
+    flags = (*_SMALL, f'--run_dir={path}', '--evaluation_interval=1')
     metrics = path / 'metrics.csv'
 
     process = _start(*flags, '--num_env_steps=20000000')
@@ -76,7 +76,9 @@ class SessionTest(absltest.TestCase):
     done = int(rows[-1]['iteration'])
     last = str(200 * (done + 3))
     self.assertTrue((path / 'saved_model').exists())
-    process = _start(*flags, f'--num_env_steps={last}')
+    # Nothing that was evaluated is lost by another interval.
+    rare = '--evaluation_interval=1000'
+    process = _start(*flags, f'--num_env_steps={last}', rare)
     self.assertIn(
       f'Resuming in {path}: iteration {done}', process.stdout.readline()
     )
@@ -88,7 +90,10 @@ class SessionTest(absltest.TestCase):
     self.assertEqual(
       [int(row['iteration']) for row in rows], list(range(1, done + 4))
     )
-    self.assertNotEmpty(rows[-1]['coverage'])
+    self.assertEqual(
+      [bool(row['coverage']) for row in rows],
+      [*done * [True], False, False, True],
+    )
     self.assertTrue((path / 'curves.png').exists())
 
     # A run that was stopped may have enough steps already.
