@@ -17,6 +17,10 @@ from unittest import mock
 from absl.testing import absltest
 from absl.testing import parameterized
 
+from vacl_tf import types
+from vacl_tf.environments import box_tasks
+from vacl_tf.environments import one_world
+from vacl_tf.environments import python_world
 from vacl_tf.launch import cluster as cluster_lib
 from vacl_tf.launch import command_line
 from vacl_tf.launch import devices
@@ -47,8 +51,10 @@ import os
 
 import numpy as np
 
-from vacl_tf import types
-from vacl_tf.environments import box_tasks, one_world, python_world
+import {box_tasks.__name__} as box_tasks
+import {one_world.__name__} as one_world
+import {python_world.__name__} as python_world
+import {types.__name__} as types
 
 
 class Failing(one_world.OneWorld):
