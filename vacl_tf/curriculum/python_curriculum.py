@@ -241,8 +241,7 @@ class PythonCurriculum(base.Curriculum):
       key: tf.Variable(array, trainable=False, name=key)
       for key, array in self._chooser.state.items()
     }
-    # What the first update measured, by name.
-    self._metrics: tuple[str, ...] | None = None
+    self._metrics: tuple[str, ...] | None = None  # What `update` returns.
     # The latest batch, for pictures alone.
     self._tasks = np.zeros([0, self._num_dims], np.float32)
     self._value = np.zeros([0], np.float32)
@@ -283,8 +282,10 @@ class PythonCurriculum(base.Curriculum):
     Raises:
       base.CurriculumError: they are none.
     """
-    found = self._called(lambda: method(most, base.generator(seed)))
-    tasks, source = np.asarray(found, np.float32), base.source_of(method)
+    tasks = self._called(
+      lambda: np.asarray(method(most, base.generator(seed)), np.float32)
+    )
+    source = base.source_of(method)
     number = len(tasks) if tasks.ndim else 0
     if tasks.shape != (number, self._num_dims) or not least <= number <= most:
       fewer = ', or fewer rows' if least < most else ''
@@ -321,10 +322,9 @@ class PythonCurriculum(base.Curriculum):
     del evaluation, seed
     tasks, told = self._arrays(batches, feedback)
     self._tasks, self._value = tasks, told['value']
-    found = self._called(lambda: self._chooser.update(tasks, told))
+    found = self._called(lambda: dict(self._chooser.update(tasks, told)))
     mean = base.mean_value(batches[0], feedback[0].value)
-    if self._metrics is None:
-      self._metrics = tuple(found)
+    self._metrics = tuple(found) if self._metrics is None else self._metrics
     return {'training_value': mean} | base.check_metrics(
       found, self._metrics, base.source_of(self._chooser.update)
     )

@@ -198,6 +198,10 @@ class PythonCurriculumTest(_TestCase):
       'finite numbers, given',
     ),
     (
+      lambda self, num, rng: [num * ['left']],
+      '_Broken failed: ValueError: could not convert',
+    ),
+    (
       lambda self, num, rng: self.state.pop('seen') or self.state['phi'][:1],
       "state\\['seen'\\]: expected shape",
     ),
@@ -218,6 +222,7 @@ class PythonCurriculumTest(_TestCase):
     ([{'best': 1e39}], 'a number or NaN for best, given 1e\\+39'),
     ([{'best': np.zeros(2)}], 'a number or NaN for best, given array'),
     ([{'best': 'good'}], "a number or NaN for best, given 'good'"),
+    ([None], "_Broken failed: TypeError: 'NoneType' object"),
     ([], '_Broken failed: IndexError.*python_curriculum_test.py, line'),
   )
   def test_what_update_returns_is_checked(self, returned, message):

@@ -72,12 +72,12 @@ def _import(
         'name, or the path of a .py file'
       ) from error
     raise ImportFailure(_reason(name, error)) from error
-  # Whatever a user's module raises is the user's to fix.
-  except Exception as error:
+  # Whatever a user's module raises is the user's to fix; it may be a program.
+  except (Exception, SystemExit) as error:
     raise ImportFailure(_reason(name, error)) from error
 
 
-def _reason(name: str, error: Exception) -> str:
+def _reason(name: str, error: BaseException) -> str:
   """Returns what went wrong, and where in the user's code, in a line."""
   told = f'import={name} failed: {type(error).__name__}: {error}'
   frames = traceback.extract_tb(error.__traceback__)

@@ -117,6 +117,7 @@ class ExtensionsTest(parameterized.TestCase):
       "ModuleNotFoundError: No module named 'own_missing'",
     ),
     ('\n1 / 0', 'ZeroDivisionError: division by zero .*own_bad.py, line 2'),
+    ('\nimport sys; sys.exit(3)', 'SystemExit: 3 .*own_bad.py, line 2'),
     ('def', 'SyntaxError: invalid syntax .own_bad.py, line 1'),
     (
       _REGISTERS.format(name='vacl'),
