@@ -126,9 +126,9 @@ class PpoConfig:
     value_clip: bound on the distance of the value from the one at roll-out.
     huber_delta: error at which the value loss becomes linear.
     center_rewards: whether the mean reward of a roll-out is subtracted, of each
-      role and entity count by itself. With
-      episodes of fixed length and observed time this changes no advantage, and
-      spares the value learning a constant.
+      role and entity count by itself. With episodes of fixed length and
+      observed time this changes no advantage, and spares the value learning a
+      constant.
     advantage_std_floor: lower bound of the standard deviation that advantages
       are divided by; before any reward is found, advantages are critic noise.
     entropy_cost: weight of the entropy bonus.
