@@ -28,6 +28,7 @@ _EVERYONE = (
   'reading',
   'tracing',
   'types',
+  'user_code',
 )
 _OF_WORLDS = (
   'environments.base',
@@ -132,6 +133,7 @@ _MAY_ONLY_IMPORT = {
   'study_methods': (),
   'study_tasks': (),
   'types': ('dm_env', 'tensorflow'),
+  'user_code': ('vacl_tf.reading',),
 }
 
 _MAY_COMPILE = (

@@ -123,14 +123,13 @@ def restore(values: Mapping[str, Any]) -> config.Config:
       )
   try:
     task = catalog.TASKS.get(values.get('environment.name', ''))
+    base = catalog.skeleton(
+      task.world,
+      values.get('agent.name', task.agent),
+      values.get('curriculum.name', config.Config().curriculum.name),
+    )
   except ValueError as error:
     raise ValueError(f'{error}; one of your own needs --import') from error
-  defaults = config.Config()
-  base = catalog.skeleton(
-    task.world,
-    values.get('agent.name', task.agent),
-    values.get('curriculum.name', defaults.curriculum.name),
-  )
   known = overrides.leaves(base)
   for name, value in values.items():
     if name in known and not _is_alike(value, known[name]):

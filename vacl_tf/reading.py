@@ -13,7 +13,6 @@ import math
 import pathlib
 import stat
 import struct
-import traceback
 import zipfile
 import zlib
 from array import array
@@ -70,13 +69,6 @@ def check_metrics(table: Mapping[str, np.ndarray]) -> None:
   for name in COUNTED:
     if not ((table[name] >= 0) & (table[name] <= _MAX_COUNT)).all():
       raise ValueError(f'it has a {name} that is none')
-
-
-def failure(error: Exception) -> str:
-  """Returns what a user's function raised, and where, in one line."""
-  last = traceback.extract_tb(error.__traceback__)[-1]
-  told = one_line(f'{type(error).__name__}: {error}')
-  return f'failed: {told} ({last.filename}, line {last.lineno})'
 
 
 def reason(error: Exception) -> str:

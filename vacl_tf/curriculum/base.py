@@ -16,8 +16,8 @@ import numpy as np
 import tensorflow as tf
 
 from vacl_tf import config
-from vacl_tf import reading
 from vacl_tf import types
+from vacl_tf import user_code
 from vacl_tf.environments import base
 from vacl_tf.environments import task_space
 
@@ -254,7 +254,9 @@ def called(source: str, function: Callable[[], Any]) -> Any:
   except CurriculumError:
     raise
   except Exception as error:
-    raise CurriculumError(f'{source} {reading.failure(error)}') from error
+    raise CurriculumError(
+      f'{source} failed: {user_code.told(error)}'
+    ) from error
 
 
 def check_metrics(

@@ -9,7 +9,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from vacl_tf import bounds
-from vacl_tf import builtin  # noqa: F401  Registers what has names.
+from vacl_tf import builtin
 from vacl_tf import catalog
 from vacl_tf import config
 from vacl_tf import entity_counts
@@ -17,6 +17,7 @@ from vacl_tf import overrides
 
 if TYPE_CHECKING:
   from vacl_tf.environments import base
+  from vacl_tf.environments import task_spec
 
 
 def load(
@@ -44,11 +45,33 @@ def load(
 
 
 def make(world: config.EnvironmentConfig) -> 'base.World':
-  """Returns the world of given constants; see `load`."""
+  """Returns the world of given constants; see `load`.
+
+  Raises:
+    base.WorldError: besides, a world that is not of this library breaks its
+      contract, or raises something else.
+  """
   task = catalog.TASKS.get(world.name)
   task.check(world)
   bounds.check_leaves(world)
-  return task.make(world)
+  if task.name in builtin.TASKS:
+    return task.make(world)
+  return _make_foreign(task, world)
+
+
+def _make_foreign(
+  task: 'task_spec.TaskSpec', world: config.EnvironmentConfig
+) -> 'base.World':
+  """Returns a world that a user has registered, after a look at it."""
+  from vacl_tf.environments import checked_simulator
+  from vacl_tf.environments import simulator
+
+  try:
+    env = simulator.called('make', task.make, world)
+    checked_simulator.check_world(env)
+  except simulator.WorldError as error:
+    raise simulator.WorldError(f'env={task.name}: {error}') from error
+  return env
 
 
 def load_all(cfg: config.Config) -> 'tuple[base.World, ...]':

@@ -69,7 +69,7 @@ class BoxTest(tf.test.TestCase, parameterized.TestCase):
     with self.assertRaises(tf.errors.OpError) as caught:
       tf.function(space.feasible)(tf.zeros([2, 6]))
     told = simulator.raised(caught.exception)
-    self.assertRegex(told, r'^feasible failed: AttributeError: .*line \d+\)$')
+    self.assertRegex(told, r'^feasible failed: AttributeError: .*nothing')
     self.assertIsNone(simulator.raised(tf.errors.UnknownError(None, None, 'x')))
 
   def test_a_joint_refusal_marks_all_entities(self):
@@ -114,8 +114,13 @@ class BoxTest(tf.test.TestCase, parameterized.TestCase):
     ('of_another_shape', lambda k, rng: np.zeros([k, 6]), None, r'\[1000, 6\]'),
     ('refused', _easy, lambda x: x[:, 0, 0] < 0.5, 'refused by feasible'),
     ('nowhere', _easy, lambda x: x[:, 0, 0] > 5, 'only 0 are feasible'),
-    ('failing', _easy, lambda x: x.nothing, 'feasible failed: Attrib.*line'),
-    ('easy_failing', lambda k, rng: 1 / 0, None, 'easy failed: ZeroDiv.*line'),
+    ('failing', _easy, lambda x: x.nothing, 'feasible failed: Attrib.*nothing'),
+    (
+      'easy_failing',
+      lambda k, rng: 1 / 0,
+      None,
+      'easy failed: ZeroDivisionError: ',
+    ),
     ('no_bool', _easy, lambda x: x[:, 0, 0], 'feasible: expected bool'),
   )
   def test_wrong_functions_are_told(self, easy, feasible, message):

@@ -3,7 +3,7 @@
 """Checks of worlds that users bring: shapes, types, ranges and feasible tasks.
 
 Each fault is a WorldError of one line that names the array, what is expected
-and what was given.
+and what was given; or what the world raised, and where.
 """
 
 from collections.abc import Sequence
@@ -11,18 +11,29 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from dm_env import specs
 
 from vacl_tf import randomness
+from vacl_tf import reading
 from vacl_tf import types
 from vacl_tf.environments import base
+from vacl_tf.environments import simulator
 from vacl_tf.environments import task_space
 
+_called = simulator.called
 _NUM_WORLDS = 2
 _NUM_TASKS = 50
+_ROUNDING = 1e-5  # Of float32 means, which may be a little above 1.
+_ATTRIBUTES = {
+  'name': str,
+  'horizon': int,
+  'roles': tuple,
+  'task_space': task_space.TaskSpace,
+}
 
 
 class Checked(base.Simulator):
-  """A simulator whose first observations and outcome are checked."""
+  """A simulator whose tasks, observations and outcomes are checked."""
 
   def __init__(self, simulator: base.Simulator, world: base.World) -> None:
     """Wraps a simulator.
@@ -33,7 +44,6 @@ class Checked(base.Simulator):
     """
     self._simulator = simulator
     self._world = world
-    self._unchecked = {'place', 'observe', 'step'}
     self.num_worlds = simulator.num_worlds
 
   @property
@@ -45,68 +55,76 @@ class Checked(base.Simulator):
     return self._simulator.state
 
   def place(self, phi: np.ndarray, seed: Sequence[int]) -> None:
-    self._simulator.place(phi, seed)
-    if self._is_first('place'):
-      _check_task('read_task()', self.read_task(), self.num_worlds, self._world)
+    _called('place', self._simulator.place, phi, seed)
 
   def observe(self) -> types.Observations:
-    observations = self._simulator.observe()
-    if self._is_first('observe'):
-      check_observations(observations, self._world, self.num_worlds)
+    observations = _called('observe', self._simulator.observe)
+    check_observations(observations, self._world, self.num_worlds)
     return observations
 
   def step(self, actions: tuple[np.ndarray, ...]) -> base.Outcome:
-    outcome = self._simulator.step(actions)
-    if self._is_first('step'):
-      check_outcome(outcome, self._world, self.num_worlds)
+    outcome = _called('step', self._simulator.step, actions)
+    check_outcome(outcome, self._world, self.num_worlds)
     return outcome
 
   def read_task(self) -> np.ndarray:
-    return self._simulator.read_task()
+    found = _called('read_task', self._simulator.read_task)
+    found = np.asarray(found, np.float32)
+    _check_task('read_task()', found, self.num_worlds, self._world)
+    return found
 
   def close(self) -> None:
-    self._simulator.close()
-
-  def _is_first(self, method: str) -> bool:
-    """Returns whether a method is called for the first time."""
-    is_first = method in self._unchecked
-    self._unchecked.discard(method)
-    return is_first
+    _called('close', self._simulator.close)
 
 
 def check_world(world: base.World) -> None:
   """Raises base.WorldError if a world breaks its contract on two easy tasks."""
-  if isinstance(world, base.Environment):
-    check_environment(world)
-    return
+  if not isinstance(world, base.World):
+    raise base.WorldError(
+      'make: expected a base.HostWorld or a base.Environment, given '
+      f'{type(world).__name__}'
+    )
+  _check_attributes(world)
   check_task_space(world.task_space)
-  _check_num_agents(world)
-  simulator = Checked(world.make_simulator(_NUM_WORLDS), world)
+  if isinstance(world, base.Environment):
+    _check_environment(world)
+    return
+  made = _called('make_simulator', world.make_simulator, _NUM_WORLDS)
+  if not isinstance(made, base.Simulator):
+    raise base.WorldError(
+      f'make_simulator: expected a base.Simulator, given {type(made).__name__}'
+    )
+  checked = Checked(made, world)
   phi = world.task_space.sample_easy(_NUM_WORLDS, randomness.root(0))
-  simulator.place(np.asarray(phi), [0, 0])
-  simulator.observe()
-  simulator.step(_actions(world))
-  simulator.observe()
-  simulator.close()
+  checked.place(np.asarray(phi), [0, 0])
+  checked.read_task()
+  checked.observe()
+  checked.step(_actions(world))
+  checked.observe()
+  checked.close()
 
 
-def check_environment(env: base.Environment) -> None:
+def _check_environment(env: base.Environment) -> None:
   """Raises base.WorldError if an environment breaks its contract.
 
   Places two easy tasks and plays one step, eagerly.
   """
-  check_task_space(env.task_space)
-  _check_num_agents(env)
   seed = randomness.root(0)
   phi = env.task_space.sample_easy(_NUM_WORLDS, seed)
-  before = env.place(phi, seed)
-  _check_task('read_task(state)', env.read_task(before), _NUM_WORLDS, env)
-  check_observations(env.observe(before), env, _NUM_WORLDS)
-  after = env.step(before, tuple(map(tf.constant, _actions(env))))
+  before = _called('place', env.place, phi, seed)
+  task = _called('read_task', env.read_task, before)
+  _check_task('read_task(state)', task, _NUM_WORLDS, env)
+  seen = _called('observe', env.observe, before)
+  check_observations(seen, env, _NUM_WORLDS)
+  actions = tuple(map(tf.constant, _actions(env)))
+  after = _called('step', env.step, before, actions)
   _check_state(before, after)
-  check_observations(env.observe(after), env, _NUM_WORLDS)
+  check_observations(_called('observe', env.observe, after), env, _NUM_WORLDS)
   outcome = base.Outcome(
-    env.reward(after), env.progress(after), env.discount(after)
+    *(
+      _called(name, getattr(env, name), after)
+      for name in ('reward', 'progress', 'discount')
+    )
   )
   check_outcome(outcome, env, _NUM_WORLDS)
 
@@ -123,12 +141,13 @@ def check_task_space(space: task_space.TaskSpace) -> None:
       f'{space.num_entities - 1}, as num_entities={space.num_entities}'
     )
   for name in ('sample_easy', 'sample_uniform', 'sample_target'):
-    phi = getattr(space, name)(_NUM_TASKS, randomness.root(0))
+    phi = _called(name, getattr(space, name), _NUM_TASKS, randomness.root(0))
     _check_feasible(name, phi, space)
   rng = np.random.default_rng(0)
   noise = rng.normal(size=phi.shape) * 10.0 ** rng.uniform(-2, 2, phi.shape)
   noisy = tf.constant(np.asarray(phi) + noise, tf.float32)
-  _check_feasible('clip', space.clip(noisy, randomness.root(0)), space)
+  clipped = _called('clip', space.clip, noisy, randomness.root(0))
+  _check_feasible('clip', clipped, space)
 
 
 def check_observations(
@@ -180,9 +199,12 @@ def check_outcome(
   for name in ('progress', 'discount'):
     array = np.asarray(getattr(outcome, name))
     _check_floats(name, array, [num_worlds])
-    if np.any((array < 0.0) | (array > 1.0)):
+    is_wrong = (array < -_ROUNDING) | (array > 1.0 + _ROUNDING)
+    if is_wrong.any():
+      row = int(is_wrong.argmax())
       raise base.WorldError(
-        f'{name}: expected numbers from 0 to 1, given {array.tolist()}'
+        f'{name}: expected numbers from 0 to 1, given {array[row]} in world '
+        f'{row}'
       )
 
 
@@ -197,7 +219,26 @@ def _actions(world: base.World) -> tuple[np.ndarray, ...]:
   )
 
 
-def _check_num_agents(world: base.World) -> None:
+def _check_attributes(world: base.World) -> None:
+  """Raises base.WorldError for what a world has to say of itself."""
+  for name, kind in _ATTRIBUTES.items():
+    found = getattr(world, name, None)
+    if not isinstance(found, kind):
+      raise base.WorldError(
+        f'{name}: expected {kind.__name__}, given {type(found).__name__}'
+      )
+  for index, role in enumerate(world.roles):
+    if not isinstance(role, types.Role):
+      raise base.WorldError(
+        f'roles[{index}]: expected a types.Role, given {type(role).__name__}; '
+        'a tuple of one ends in a comma'
+      )
+    if not isinstance(role.action, specs.BoundedArray):
+      raise base.WorldError(
+        f'roles[{index}].action: expected what types.discrete, '
+        'types.multi_discrete or types.continuous returns, given '
+        f'{reading.one_line(repr(role.action))}'
+      )
   num_agents = sum(role.num_agents for role in world.roles)
   if world.task_space.num_agents != num_agents:
     raise base.WorldError(

@@ -197,7 +197,7 @@ class HostWorldTest(tf.test.TestCase, parameterized.TestCase):
     (
       'progress_high',
       {'progress': np.array([0.5, 1.5], np.float32)},
-      'progress: expected numbers from 0 to 1, given [0.5, 1.5]',
+      'progress: expected numbers from 0 to 1, given 1.5 in world 1',
     ),
     (
       'progress_dtype',
@@ -207,7 +207,7 @@ class HostWorldTest(tf.test.TestCase, parameterized.TestCase):
     (
       'discount_low',
       {'discount': np.array([-1, 1], np.float32)},
-      'discount: expected numbers from 0 to 1, given [-1.0, 1.0]',
+      'discount: expected numbers from 0 to 1, given -1.0 in world 0',
     ),
     (
       'discount_shape',
@@ -234,18 +234,74 @@ class HostWorldTest(tf.test.TestCase, parameterized.TestCase):
     ):
       checked_simulator.check_world(world)
 
-  def test_only_the_first_of_each_is_checked(self):
+  def test_faults_that_come_later_are_found(self):
     world = _World()
     simulator = checked_simulator.Checked(world.make_simulator(2), world)
     phi = world.task_space.sample_easy(2, randomness.root(0)).numpy()
     actions = (np.zeros([2, 2, 2], np.float32), np.zeros([2, 1], int))
-    for _ in range(2):
-      simulator.place(phi, [0])
-      simulator.observe()
-      simulator.step(actions)
-      world.faults['progress'] = np.full([2], 7.0)
-      world.faults['own'] = _NAN
-    self.assertAllEqual(simulator.step(actions).progress, [7.0, 7.0])
+    simulator.place(phi, [0])
+    simulator.observe()
+    simulator.step(actions)
+    world.faults['progress'] = np.full([2], 7.0, np.float32)
+    world.faults['own'] = _NAN
+    world.faults['phi'] = np.full([2, 6], np.nan)
+    for method, message in (
+      (lambda: simulator.step(actions), 'progress: .* given 7.0 in world 0'),
+      (simulator.observe, 'own: expected finite numbers, given nan'),
+      (simulator.read_task, r'read_task\(\): expected finite numbers'),
+    ):
+      with self.assertRaisesRegex(base.WorldError, message):
+        method()
+
+  def test_a_mean_may_be_above_1_by_rounding(self):
+    _check(progress=np.array([1.0 + 1e-6, 0.0], np.float32))
+
+  @parameterized.parameters('place', 'observe', 'step', 'read_task', 'close')
+  def test_what_a_simulator_raises_is_told_in_a_line(self, name):
+    class Failing(_Simulator):
+      pass
+
+    def fail(*arguments):
+      raise KeyError('no such')
+
+    setattr(Failing, name, fail)
+    world = _World()
+    world.make_simulator = lambda num_worlds: Failing(world, num_worlds)
+    with self.assertRaisesRegex(
+      base.WorldError, f"^{name} failed: KeyError: 'no such'"
+    ):
+      checked_simulator.check_world(world)
+
+  @parameterized.parameters(
+    ({'horizon': '9'}, 'horizon: expected int, given str'),
+    ({'roles': types.discrete(2)}, 'roles: expected tuple, given BoundedArray'),
+    ({'roles': (5,)}, r'roles\[0\]: expected a types.Role, given int; .*comma'),
+    ({'task_space': None}, 'task_space: expected TaskSpace, given NoneType'),
+    (
+      {'roles': (types.Role('walker', 3, 5, 2, {}),)},
+      r'roles\[0\].action: expected what types.discrete, .* given 5',
+    ),
+    (
+      {'make_simulator': lambda num_worlds: None},
+      'make_simulator: expected a base.Simulator, given NoneType',
+    ),
+    (
+      {'make_simulator': lambda: None},
+      'make_simulator failed: TypeError: .* takes 0 positional arguments',
+    ),
+  )
+  def test_what_a_world_says_of_itself(self, attributes, message):
+    world = _World()
+    for name, value in attributes.items():
+      setattr(world, name, value)
+    with self.assertRaisesRegex(base.WorldError, message):
+      checked_simulator.check_world(world)
+
+  def test_something_else(self):
+    with self.assertRaisesRegex(
+      base.WorldError, 'expected a base.HostWorld or .* given _Space'
+    ):
+      checked_simulator.check_world(_Space())
 
   def test_it_is_the_simulator_otherwise(self):
     env = fakes.LineWorld()
@@ -265,116 +321,6 @@ class HostWorldTest(tf.test.TestCase, parameterized.TestCase):
       (checked.observe(), checked.state, checked.read_task()),
     )
     checked.close()
-
-
-class _Growing(fakes.LineWorld):
-  def step(self, state, action):
-    state = super().step(state, action)
-    return state._replace(position=tf.concat([state.position] * 2, 1))
-
-
-class _Retyped(fakes.LineWorld):
-  def step(self, state, action):
-    return tuple(super().step(state, action))
-
-
-class _Percent(fakes.LineWorld):
-  def progress(self, state):
-    return 100.0 * super().progress(state)
-
-
-class _Whole(fakes.LineWorld):
-  def reward(self, state):
-    return tuple(tf.cast(x, tf.int32) for x in super().reward(state))
-
-
-class EnvironmentTest(tf.test.TestCase, parameterized.TestCase):
-  def test_a_sound_environment_passes(self):
-    checked_simulator.check_environment(fakes.LineWorld())
-
-  @parameterized.parameters(
-    (
-      _Growing,
-      r'state after step, leaf 0: expected float32 of shape \[2, 2\], given '
-      r'float32 of shape \[2, 4\]',
-    ),
-    (_Retyped, 'state after step: expected the structure of the state'),
-    (_Percent, r'progress: expected numbers from 0 to 1, given \[100.0, 100.0'),
-    (_Whole, r'reward of agent: expected float32 .* given int32'),
-  )
-  def test_each_fault_is_told_in_a_line(self, make, message):
-    for check in (
-      checked_simulator.check_environment,
-      checked_simulator.check_world,
-    ):
-      with self.assertRaisesRegex(ValueError, message) as caught:
-        check(make())
-      self.assertNotIn('\n', str(caught.exception))
-
-
-class _BadSpace(fakes.LineTaskSpace):
-  """A task space with one method, or attribute, exchanged."""
-
-  def __init__(self, **faults):
-    for name, fault in faults.items():
-      setattr(self, name, fault)
-
-
-class TaskSpaceTest(tf.test.TestCase, parameterized.TestCase):
-  @parameterized.named_parameters(
-    (
-      'easy',
-      {
-        'sample_easy': lambda num, seed: tf.tile(
-          [[0.0, 9.0, 0.0, 2.0]], [num, 1]
-        )
-      },
-      r'sample_easy: expected feasible tasks, given \[0.0, 9.0, 0.0, 2.0\] of '
-      r'which entities \[1, 3\] \(counted from 0\) are not',
-    ),
-    (
-      'shape',
-      {'sample_easy': lambda num, seed: tf.zeros([num, 3])},
-      r'sample_easy: expected float32 of shape \[50, 4\], given float32 of '
-      r'shape \[50, 3\]',
-    ),
-    (
-      'dtype',
-      {'sample_uniform': lambda num, seed: np.zeros([num, 4])},
-      'sample_uniform: expected float32 .* given float64',
-    ),
-    (
-      'nan',
-      {'sample_target': lambda num, seed: tf.fill([num, 4], np.nan)},
-      r'sample_target: expected finite numbers, given nan at \[0, 0\]',
-    ),
-    (
-      'clip',
-      {'clip': lambda phi, seed: phi},
-      'clip: expected feasible tasks, given .* are not',
-    ),
-    (
-      'feasible',
-      {'feasible': lambda phi: tf.reduce_all(tf.abs(phi) < 9.0, -1)},
-      r'feasible: expected bool of shape \[50, 4\], given bool of shape \[50\]',
-    ),
-    (
-      'entities',
-      {'entity_of_dim': np.array([0, 0, 1, 1])},
-      r'entity_of_dim=\[0, 0, 1, 1\]; expected all of 0 to 3',
-    ),
-    (
-      'dims',
-      {'entity_of_dim': np.arange(5)},
-      r'entity_of_dim: expected integers of shape \[4\], given int64 of',
-    ),
-  )
-  def test_each_fault_is_told_in_a_line(self, faults, message):
-    world = fakes.LineWorld()
-    world.task_space = _BadSpace(**faults)
-    with self.assertRaisesRegex(ValueError, message) as caught:
-      checked_simulator.check_world(world)
-    self.assertNotIn('\n', str(caught.exception))
 
 
 if __name__ == '__main__':

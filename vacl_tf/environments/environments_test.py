@@ -4,6 +4,7 @@
 
 import dataclasses
 import math
+from unittest import mock
 
 import numpy as np
 import tensorflow as tf
@@ -15,6 +16,8 @@ from vacl_tf import environments
 from vacl_tf import overrides
 from vacl_tf import presets
 from vacl_tf import randomness
+from vacl_tf.environments import base
+from vacl_tf.testing import fakes
 
 
 class LoadTest(parameterized.TestCase):
@@ -182,6 +185,32 @@ class GoalsTest(parameterized.TestCase):
   def test_others_have_none(self):
     for name in ('speaker_listener', 'lock_and_return', 'ramp_use'):
       self.assertEmpty(environments.load(name).task_space.goals)
+
+
+class ForeignTest(parameterized.TestCase):
+  """Tasks that a user registers are looked at when they are made."""
+
+  def setUp(self):
+    super().setUp()
+    self.enter_context(mock.patch.dict(catalog.TASKS._entries))
+
+  def _register(self, make):
+    spec = catalog.TASKS.get('simple_spread')
+    world = dataclasses.replace(spec.world, name='mine')
+    catalog.register_task(dataclasses.replace(spec, world=world, make=make))
+
+  def test_a_sound_one(self):
+    self._register(lambda world: fakes.LineWorld())
+    self.assertIsInstance(environments.load('mine'), fakes.LineWorld)
+
+  @parameterized.parameters(
+    (lambda world: world.nothing, 'make failed: AttributeError: .*nothing'),
+    (lambda world: None, 'make: expected a base.HostWorld or .* NoneType'),
+  )
+  def test_faults(self, make, message):
+    self._register(make)
+    with self.assertRaisesRegex(base.WorldError, f'^env=mine: {message}'):
+      environments.load('mine')
 
 
 if __name__ == '__main__':

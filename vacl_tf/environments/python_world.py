@@ -127,7 +127,7 @@ class PythonWorld(base.HostWorld):
     task = phi.reshape(tasks.shape)
     where, rng = 'world 0, reset', _generator([0])
     first = simulator.called(where, world.reset, task, rng)
-    first = simulator.called(where, _arrays, first, num_agents)
+    first = simulator.called(where, _arrays, where, first, num_agents)
     self._layout = {key: array.shape for key, array in first.items()}
     self.roles = (self._role(world),)
     world.close()
@@ -284,7 +284,9 @@ class PythonSimulator(base.Simulator):
   def _write(self, index: int, observation: one_world.Observation) -> None:
     """Notes what the agents of a world observe now."""
     where, [role] = self._where(index), self._world.roles
-    arrays = simulator.called(where, _arrays, observation, role.num_agents)
+    arrays = simulator.called(
+      where, _arrays, where, observation, role.num_agents
+    )
     found = {key: array.shape for key, array in arrays.items()}
     if found != self._world.layout:
       raise base.WorldError(
@@ -320,9 +322,13 @@ class PythonSimulator(base.Simulator):
 
 
 def _arrays(
-  observation: one_world.Observation, num_agents: int
+  where: str, observation: one_world.Observation, num_agents: int
 ) -> dict[str, np.ndarray]:
-  """Returns arrays that begin with the axis of agents, by key."""
+  """Returns arrays that begin with the axis of agents, by key.
+
+  Raises:
+    base.WorldError: there are none; `where` is told.
+  """
   if not isinstance(observation, Mapping):
     observation = {'own': observation}
   arrays = {key: np.asarray(x) for key, x in observation.items()}
@@ -336,8 +342,9 @@ def _arrays(
   if wrong or not any(x.ndim == 2 for x in arrays.values()):
     shapes = {key: x.shape for key, x in arrays.items()}
     raise base.WorldError(
-      f'observation: expected a vector [{num_agents}, F], and perhaps entities '
-      f'[{num_agents}, m, F], of each agent, given shapes {_told(shapes)}'
+      f'{where}: observation: expected a vector [{num_agents}, F], and perhaps '
+      f'entities [{num_agents}, m, F], of each agent, given shapes '
+      f'{_told(shapes)}'
     )
   return arrays
 

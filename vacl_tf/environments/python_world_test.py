@@ -154,7 +154,7 @@ class PythonWorldTest(tf.test.TestCase, parameterized.TestCase):
     ('reward', 'step', lambda self, a: _step(self, 0, np.zeros(3)), r'\[3\]'),
     ('no_step', 'step', lambda self, a: 3, 'expected a one_world.Step'),
     ('cut', 'step', lambda self, a: _cut(self), 'give horizon=1'),
-    ('bug', 'step', lambda self, a: 1 // 0, 'ZeroDivisionError.*line'),
+    ('bug', 'step', lambda self, a: 1 // 0, 'ZeroDivisionError: '),
   )
   def test_a_wrong_world_is_told_in_a_line(self, name, method, message):
     simulator = _world().make_simulator(2)

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from vacl_tf import reading
 from vacl_tf import types
+from vacl_tf import user_code
 
 
 class WorldError(ValueError):
@@ -25,17 +25,18 @@ def called(where: str, function: Callable, *args: Any) -> Any:
   """Calls a user's function; what it raises becomes a line with its place.
 
   Raises:
-    WorldError: it failed.
+    WorldError: it failed, or raised one.
   """
   try:
     return function(*args)
-  except WorldError as error:
-    raise WorldError(f'{where}: {error}') from error
+  except WorldError:
+    raise
   except Exception as error:
-    raise WorldError(f'{where} {reading.failure(error)}') from error
+    line = raised(error) or f'{where} failed: {user_code.told(error)}'
+    raise WorldError(line) from error
 
 
-def raised(error: tf.errors.OpError) -> str | None:
+def raised(error: Exception) -> str | None:
   """Returns the message of a WorldError that was raised in a graph, if any."""
   found = re.search(rf'\b{WorldError.__name__}: (.*)', str(error))
   return found.group(1) if found else None

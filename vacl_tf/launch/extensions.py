@@ -5,14 +5,13 @@
 import importlib
 import pathlib
 import sys
-import traceback
 import types
 from collections.abc import Callable, Iterable
 
 from vacl_tf import builtin  # noqa: F401  Registers what has names.
 from vacl_tf import catalog
+from vacl_tf import user_code
 
-_OURS = pathlib.Path(catalog.__file__).parent
 _REGISTRIES = (catalog.TASKS, catalog.AGENTS, catalog.CURRICULA)
 
 
@@ -71,21 +70,14 @@ def _import(
         f'import={name} is not a module that can be found from here; give its '
         'name, or the path of a .py file'
       ) from error
-    raise ImportFailure(_reason(name, error)) from error
+    raise _failure(name, error) from error
   # Whatever a user's module raises is the user's to fix; it may be a program.
   except (Exception, SystemExit) as error:
-    raise ImportFailure(_reason(name, error)) from error
+    raise _failure(name, error) from error
 
 
-def _reason(name: str, error: BaseException) -> str:
-  """Returns what went wrong, and where in the user's code, in a line."""
-  told = f'import={name} failed: {type(error).__name__}: {error}'
-  frames = traceback.extract_tb(error.__traceback__)
-  of_others = (str(_OURS), '<frozen', importlib.__file__)
-  theirs = [x for x in frames if not x.filename.startswith(of_others)]
-  if theirs:
-    told += f' ({theirs[-1].filename}, line {theirs[-1].lineno})'
-  return told
+def _failure(name: str, error: BaseException) -> ImportFailure:
+  return ImportFailure(f'import={name} failed: {user_code.told(error)}')
 
 
 def _is_from(module: types.ModuleType, path: pathlib.Path) -> bool:

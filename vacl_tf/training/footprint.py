@@ -15,7 +15,6 @@ from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.agents import base as agent_base
 from vacl_tf.environments import base
-from vacl_tf.environments import checked_simulator
 from vacl_tf.training import rollout
 from vacl_tf.training import run as run_lib
 
@@ -103,7 +102,7 @@ def _state(env: base.World) -> types.State:
   phi = env.task_space.sample_easy(1, seed)
   if env.is_in_graph:
     return env.place(phi, seed)
-  simulator = checked_simulator.Checked(env.make_simulator(1), env)
+  simulator = env.make_simulator(1)
   simulator.place(phi.numpy(), (0,))
   seen = simulator.observe()
   simulator.close()

@@ -56,8 +56,7 @@ def load_policy(
   if run_graph:
     return _load_graph(directory), facts
   try:
-    cfg = presets.restore(facts['config'])
-    bounds.check(cfg)
+    cfg = _restore(facts, ('environment.', 'agent.', 'seed'))
     policy = _build(cfg, facts)
   except (ImportError, ValueError) as error:
     raise _unusable_facts(
@@ -75,14 +74,21 @@ def trained_world(
   Raises:
     UnusableError: it is not known here, or they are not possible.
   """
-  values = facts['config']
-  of_world = {k: x for k, x in values.items() if k.startswith('environment.')}
   try:
-    cfg = presets.restore(of_world)
-    bounds.check_leaves(cfg, 'config.')
+    return _restore(facts, ('environment.',)).environment
   except ValueError as error:
     raise _unusable_facts(directory, error) from error
-  return cfg.environment
+
+
+def _restore(facts: dict[str, Any], parts: tuple[str, ...]) -> config.Config:
+  """Returns the config of policy.json, the rest of it at its defaults.
+
+  How a policy was trained, its curriculum say, need not be known here.
+  """
+  values = facts['config'].items()
+  cfg = presets.restore({k: x for k, x in values if k.startswith(parts)})
+  bounds.check_leaves(cfg, 'config.')
+  return cfg
 
 
 def _read_facts(directory: pathlib.Path) -> dict[str, Any]:

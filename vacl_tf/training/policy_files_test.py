@@ -86,6 +86,16 @@ class WeightsTest(_Case):
     self.assertEqual(facts, same)
     self.assert_alike(policy, graph)
 
+  def test_how_it_was_trained_need_not_be_known(self):
+    _export(self.folder, 'speaker_listener')
+    wanted, _ = policy_files.load_policy(self.folder)
+    path = self.folder / 'policy.json'
+    facts = json.loads(path.read_text())
+    facts['config'] |= {'curriculum.name': 'mine', 'curriculum.its_own': 1}
+    path.write_text(json.dumps(facts))
+    found, _ = policy_files.load_policy(self.folder)
+    self.assert_alike(found, wanted)
+
   def test_it_needs_no_graph_and_runs_none(self):
     _export(self.folder, 'simple_spread')
     wanted, _ = policy_files.load_policy(self.folder)
@@ -124,7 +134,7 @@ class WeightsTest(_Case):
     ({'agent.hidden_size': True}, 'hidden_size=True is not possible; .*: int'),
     ({'agent.name': 'mine'}, "agent='mine' is unknown; .*author.* --run_graph"),
     ({'environment.name': 'mine'}, "env='mine' is unknown; .* --run_graph"),
-    ({'preset': '\x1b[2J'}, 'allowed: printable text'),
+    ({'agent.activation': '\x1b[2J'}, 'allowed: printable text'),
   )
   def test_a_description_that_is_not_possible(self, values, message):
     _export(self.folder, 'speaker_listener')
