@@ -31,4 +31,4 @@ catalog.register_task(speaker_listener_spec.SPEC)
 catalog.register_task(lock_and_return_spec.SPEC)
 catalog.register_task(ramp_use_spec.SPEC)
 
-TASKS = catalog.TASKS.names()
+AGENTS, TASKS = catalog.AGENTS.names(), catalog.TASKS.names()

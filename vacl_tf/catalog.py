@@ -90,8 +90,10 @@ def register_agent(spec: AgentSpec) -> None:
   """Makes an agent known by its name.
 
   Raises:
-    ValueError: the name is taken, or a constant can't be saved.
+    ValueError: the name is taken, or the constants are no `config.AgentConfig`
+      or can't be saved.
   """
+  _check_base(spec.config, config.AgentConfig)
   _check_types(spec.config())
   AGENTS.add(spec)
 
@@ -100,10 +102,21 @@ def register_curriculum(spec: CurriculumSpec) -> None:
   """Makes a curriculum known by its name.
 
   Raises:
-    ValueError: the name is taken, or a constant can't be saved.
+    ValueError: the name is taken, or the constants are no
+      `config.CurriculumConfig` or can't be saved.
   """
+  _check_base(spec.config, config.CurriculumConfig)
   _check_types(spec.config(name=spec.name))
   CURRICULA.add(spec)
+
+
+def _check_base(kind: type, base: type) -> None:
+  """Raises ValueError for constants without those that all have."""
+  if not (isinstance(kind, type) and issubclass(kind, base)):
+    raise ValueError(
+      f'config={getattr(kind, "__name__", kind)} is not derived from '
+      f'config.{base.__name__}'
+    )
 
 
 def _check_types(node: object) -> None:

@@ -122,6 +122,20 @@ class CatalogTest(parameterized.TestCase):
         catalog.CurriculumSpec(name='levels', make=None, config=_WithTuple)
       )
 
+  def test_constants_are_those_that_all_have(self):
+    with self.assertRaisesRegex(
+      ValueError, 'config=int is not derived from config.AgentConfig'
+    ):
+      catalog.register_agent(catalog.AgentSpec(make=None, config=int))
+    with self.assertRaisesRegex(
+      ValueError, 'config=.* is not derived from config.CurriculumConfig'
+    ):
+      catalog.register_curriculum(
+        catalog.CurriculumSpec(
+          name='levels', make=None, config=config.AgentConfig()
+        )
+      )
+
   @parameterized.parameters(
     ('agent', 'atention', 'did you mean attention'),
     ('curriculum', 'vacle', 'did you mean vacl'),

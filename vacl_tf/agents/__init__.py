@@ -4,7 +4,7 @@
 
 from typing import TYPE_CHECKING
 
-from vacl_tf import builtin  # noqa: F401  Registers what has names.
+from vacl_tf import builtin
 from vacl_tf import catalog
 from vacl_tf import config
 
@@ -28,8 +28,20 @@ def make(cfg: config.Config, roles: 'tuple[types.Role, ...]') -> 'base.Agent':
 
 
 def check(cfg: config.Config, roles: 'tuple[types.Role, ...]') -> None:
-  """Raises ValueError if the agent can't play these roles; see `make`."""
-  task = cfg.environment.name or 'this world'
-  needs = catalog.AGENTS.get(cfg.agent.name).needs(roles, cfg.agent)
+  """Raises ValueError if the agent can't play these roles; see `make`.
+
+  One that is not of this library is made, and looked at, too.
+  """
+  name, task = cfg.agent.name, cfg.environment.name or 'this world'
+  spec = catalog.AGENTS.get(name)
+  needs = spec.needs(roles, cfg.agent)
   if needs:
-    raise ValueError(f'agent={cfg.agent.name} with env={task}: {needs}')
+    raise ValueError(f'agent={name} with env={task}: {needs}')
+  if name in builtin.AGENTS:
+    return
+  from vacl_tf.agents import checked_agent
+
+  try:
+    checked_agent.check(lambda: spec.make(roles, cfg.agent, cfg.seed), roles)
+  except ValueError as error:
+    raise ValueError(f'agent={name}: {error}') from error

@@ -1,0 +1,167 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of agents that users bring, on made-up observations.
+
+Each fault is a ValueError of one line that says what is expected and what was
+given; or what the agent raised, and where.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from vacl_tf import types
+from vacl_tf import user_code
+from vacl_tf.agents import base
+
+_NUM_WORLDS, _NUM_SLOTS = 2, 3
+
+
+def check(
+  make: Callable[[], base.Agent], roles: tuple[types.Role, ...]
+) -> None:
+  """Raises ValueError if an agent breaks its contract; see `base.Agent`.
+
+  Args:
+    make: returns the agent.
+    roles: that it is to play.
+  """
+  agent = _called('make', make)
+  if not isinstance(agent, base.Agent):
+    raise ValueError(
+      f'make: expected a base.Agent, given {type(agent).__name__}'
+    )
+  for name in ('policies', 'values'):
+    parts = getattr(agent, name, ())
+    if not any(map(_has_variables, parts)):
+      raise ValueError(
+        f'{name} have no variables; all of them have to be there when the '
+        'agent is made'
+      )
+  counts = [role.num_agents for role in roles]
+  memory = _called('initial_memory', agent.initial_memory, _NUM_WORLDS, counts)
+  of_values = _called(
+    'initial_value_memory', agent.initial_value_memory, _NUM_WORLDS, counts
+  )
+  seen = _observations(roles, [_NUM_WORLDS])
+  found = _called('act', agent.act, seen, memory)
+  if not isinstance(found, tuple) or len(found) != 2:
+    raise ValueError('act: expected (distributions, memory)')
+  _check_distributions('act', found[0], roles, _NUM_WORLDS)
+  _check_memory(memory, found[1])
+  segments = _observations(roles, [_NUM_WORLDS, agent.segment_length])
+  sequence = types.Sequence(segments, memory, of_values)
+  _check_evaluation(
+    _called('evaluate', agent.evaluate, sequence),
+    roles,
+    _NUM_WORLDS * agent.segment_length,
+  )
+
+
+def _has_variables(part: tf.Module) -> bool:
+  try:
+    return bool(part.variables)
+  except ValueError:  # Of Sonnet: it was never called.
+    return False
+
+
+def _called(where: str, function: Callable, *args: Any) -> Any:
+  """Calls a method of the agent; what it raises becomes a line."""
+  try:
+    return function(*args)
+  except Exception as error:
+    raise ValueError(f'{where} failed: {user_code.told(error)}') from error
+
+
+def _observations(
+  roles: tuple[types.Role, ...], leading: Sequence[int]
+) -> types.Observations:
+  """Returns what agents could observe, leaves [*leading, n, ...]."""
+  return tuple(
+    types.Observation(
+      own=tf.zeros([*leading, role.num_agents, role.own_size]),
+      entities={
+        kind: tf.zeros([*leading, role.num_agents, _NUM_SLOTS, size])
+        for kind, size in role.entity_sizes.items()
+      },
+      masks={
+        kind: tf.ones([*leading, role.num_agents, _NUM_SLOTS], tf.bool)
+        for kind in role.mask_kinds
+      },
+      critic_own=tf.zeros([*leading, role.num_agents, role.own_size])
+      if role.critic_only_position
+      else (),
+    )
+    for role in roles
+  )
+
+
+def _check_evaluation(
+  found: Any, roles: tuple[types.Role, ...], num_rows: int
+) -> None:
+  if not isinstance(found, base.Evaluation):
+    raise ValueError(
+      f'evaluate: expected a base.Evaluation, given {type(found).__name__}'
+    )
+  _check_distributions('evaluate', found.distributions, roles, num_rows)
+  _check_tuple('evaluate, values', found.values, roles)
+  for role, values in zip(roles, found.values, strict=True):
+    name = f'evaluate, values of {role.name}'
+    _check_shape(name, values, [num_rows, role.num_agents])
+  _check_shape('evaluate, loss', found.loss, [])
+
+
+def _check_distributions(
+  where: str, found: Any, roles: tuple[types.Role, ...], num_rows: int
+) -> None:
+  """Checks what is drawn at both ends of the distributions."""
+  _check_tuple(f'{where}, distributions', found, roles)
+  for role, one in zip(roles, found, strict=True):
+    name = f'{where}, actions of {role.name}'
+    agents = [num_rows, role.num_agents]
+    for quantile in (0.0, 0.999999):
+      uniform = tf.fill([*agents, *role.action.shape], quantile)
+      action = _called(f'{name}: draw', one.draw, uniform)
+      _check_shape(name, action, [*agents, *role.action.shape])
+      is_legal = (action >= role.action.minimum) & (
+        action <= role.action.maximum
+      )
+      if not np.all(is_legal):
+        raise ValueError(
+          f'{name}: expected {role.action.minimum} to {role.action.maximum}, '
+          f'given {np.asarray(action)[~np.asarray(is_legal)].flat[0]}; '
+          'distributions.num_outputs(role.action) says how many outputs a '
+          'network has'
+        )
+      log_prob = _called(f'{name}: log_prob', one.log_prob, action)
+      _check_shape(f'{name}: log_prob', log_prob, agents)
+
+
+def _check_tuple(name: str, given: Any, roles: tuple[types.Role, ...]) -> None:
+  if not isinstance(given, tuple) or len(given) != len(roles):
+    raise ValueError(
+      f'{name}: expected a tuple of {len(roles)}, one for each role; given '
+      f'{type(given).__name__}'
+      + (f' of {len(given)}' if isinstance(given, tuple) else '')
+    )
+
+
+def _check_shape(name: str, given: Any, shape: Sequence[int]) -> None:
+  found = list(np.shape(given))
+  if found != list(shape):
+    raise ValueError(f'{name}: expected shape {list(shape)}, given {found}')
+
+
+def _check_memory(before: types.Memory, after: types.Memory) -> None:
+  """Raises ValueError if the memory after a step is another structure."""
+  shapes = [
+    [(x.shape, x.dtype) for x in tf.nest.flatten(memory)]
+    for memory in (before, after)
+  ]
+  if shapes[0] != shapes[1]:
+    raise ValueError(
+      'act: the memory after a step has other shapes or types than '
+      'initial_memory; keep them'
+    )

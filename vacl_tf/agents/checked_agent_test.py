@@ -1,0 +1,157 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Tests for checked_agent: a broken agent for each fault."""
+
+from unittest import mock
+
+import sonnet as snt
+import tensorflow as tf
+from absl.testing import parameterized
+
+from vacl_tf import agents
+from vacl_tf import catalog
+from vacl_tf import config
+from vacl_tf import types
+from vacl_tf.agents import base
+from vacl_tf.agents import checked_agent
+from vacl_tf.networks import distributions
+
+_ROLES = (
+  types.Role('walker', 2, types.continuous([-1.0], [1.0]), 3, {'things': 2}),
+  types.Role('talker', 1, types.multi_discrete((3, 2)), 4, {}, (), (0, 1)),
+)
+
+
+class _Agent(base.FeedForwardAgent):
+  """A linear layer of what each agent knows of itself."""
+
+  extra_outputs = 0
+
+  def __init__(self, roles=_ROLES):
+    super().__init__()
+    self.roles = roles
+    sizes = [distributions.num_outputs(role.action) for role in roles]
+    self.policies = [snt.Linear(size + self.extra_outputs) for size in sizes]
+    self.values = [snt.Linear(1) for _ in roles]
+    for parts in (self.policies, self.values):
+      for part, role in zip(parts, roles, strict=True):
+        part(tf.zeros([1, role.own_size]))
+
+  def distributions(self, observations):
+    return tuple(
+      distributions.make(
+        role.action, snt.BatchApply(part, seen.own.ndim - 1)(seen.own)
+      )
+      for role, part, seen in zip(
+        self.roles, self.policies, observations, strict=True
+      )
+    )
+
+  def value(self, observations):
+    return tuple(
+      snt.BatchApply(part, seen.own.ndim - 1)(seen.of_critic().own)[..., 0]
+      for part, seen in zip(self.values, observations, strict=True)
+    )
+
+
+class _TooManyOutputs(_Agent):
+  extra_outputs = 2
+
+
+class _Late(_Agent):
+  def __init__(self):
+    super().__init__()
+    self.values = [snt.Linear(1) for _ in _ROLES]
+
+
+class _Bug(_Agent):
+  def value(self, observations):
+    return observations.nothing
+
+
+class _OneRole(_Agent):
+  def distributions(self, observations):
+    return super().distributions(observations)[:1]
+
+
+class _ValueShape(_Agent):
+  def value(self, observations):
+    return tuple(x[..., None] for x in super().value(observations))
+
+
+class _ActAlone(_Agent):
+  def act(self, observations, memory):
+    return self.distributions(observations)
+
+
+class _Growing(_Agent):
+  def act(self, observations, memory):
+    return self.distributions(observations), tf.zeros([2])
+
+
+class _LossOfRows(_Agent):
+  def evaluate(self, sequence):
+    return super().evaluate(sequence)._replace(loss=tf.zeros([2]))
+
+
+class CheckedAgentTest(tf.test.TestCase, parameterized.TestCase):
+  def test_a_sound_agent_passes(self):
+    checked_agent.check(_Agent, _ROLES)
+
+  @parameterized.parameters(*catalog.AGENTS.names())
+  def test_those_of_the_library_pass(self, agent):
+    cfg = catalog.AGENTS.get(agent).config()
+    entities = {'agents': 2, 'things': 3}
+    roles = (
+      types.Role('agent', 3, types.discrete(5), 4, entities, ('things',)),
+    )
+    checked_agent.check(
+      lambda: agents.make(config.Config(agent=cfg), roles), roles
+    )
+
+  @parameterized.parameters(
+    (_TooManyOutputs, '^act failed: InvalidArgumentError: '),
+    (_Late, 'values have no variables; all of them have to be there'),
+    (_Bug, "evaluate failed: AttributeError: 'tuple' object has no"),
+    (_OneRole, 'act, distributions: expected a tuple of 2.* of 1'),
+    (
+      _ValueShape,
+      r'evaluate, values of walker: expected shape \[2, 2\], given \[2, 2, 1\]',
+    ),
+    (_ActAlone, 'act, distributions: expected a tuple of 2.* BoundedNormal$'),
+    (_Growing, 'act: the memory after a step has other shapes'),
+    (_LossOfRows, r'evaluate, loss: expected shape \[\], given \[2\]'),
+    (dict, 'make: expected a base.Agent, given dict'),
+    (lambda: 1 / 0, 'make failed: ZeroDivisionError'),
+  )
+  def test_each_fault_is_told_in_a_line(self, make, message):
+    with self.assertRaisesRegex(ValueError, message) as caught:
+      checked_agent.check(make, _ROLES)
+    self.assertNotIn('\n', str(caught.exception))
+
+  def test_actions_that_there_are_not(self):
+    class Wide(_Agent):
+      extra_outputs = 3
+
+    roles = (types.Role('agent', 2, types.discrete(5), 3, {}),)
+    with self.assertRaisesRegex(
+      ValueError, 'act, actions of agent: expected 0 to 4, given 7; distr'
+    ):
+      checked_agent.check(lambda: Wide(roles), roles)
+
+  def test_foreign_agents_are_looked_at_before_they_train(self):
+    self.enter_context(mock.patch.dict(catalog.AGENTS._entries))
+
+    class Config(config.AgentConfig):
+      name: str = 'mine'
+
+    spec = catalog.AgentSpec(make=lambda *_: _Bug(), config=Config)
+    with mock.patch.object(catalog.AgentSpec, 'name', 'mine'):
+      catalog.AGENTS.add(spec)
+    cfg = config.Config(agent=config.AgentConfig(name='mine'))
+    with self.assertRaisesRegex(ValueError, '^agent=mine: evaluate failed: '):
+      agents.check(cfg, _ROLES)
+
+
+if __name__ == '__main__':
+  tf.test.main()
