@@ -12,133 +12,13 @@ import tensorflow as tf
 
 from vacl_tf import catalog
 from vacl_tf import config
-from vacl_tf import tracing
+from vacl_tf import reading
 from vacl_tf import types
 from vacl_tf.curriculum import base
-from vacl_tf.curriculum import svgd
-from vacl_tf.environments import task_space
+from vacl_tf.curriculum import python_tasks
 
-_MOST_REDRAWS = 100  # Of noise.
-_LEAST_ROWS = 16  # That noise is traced for.
+Tasks = python_tasks.Tasks
 _SOLVED_VALUE = 0.95  # Above it a task is solved, as in task expansion.
-
-
-class Tasks:
-  """The tasks of a world, in NumPy.
-
-  Attributes:
-    num_dims: numbers in a task (D).
-    num_entities: entities that a task places.
-    entity_of_dim: int [D], the entity that each number belongs to.
-    num_agents: agents that act in a world.
-    goals: pairs (mover, goal) of entities, as in `task_space.TaskSpace`.
-  """
-
-  def __init__(self, space: task_space.TaskSpace) -> None:
-    self._space = space
-    # Several times as fast as one operation after the other.
-    self._perturb = (
-      tracing.graph(self._noisy) if space.is_compiled else self._noisy
-    )
-    self.num_agents = space.num_agents
-    self.num_dims = space.num_dims
-    self.num_entities = space.num_entities
-    self.entity_of_dim = space.entity_of_dim
-    self.goals = space.goals
-
-  def easy(self, num_tasks: int, rng: np.random.Generator) -> np.ndarray:
-    """Returns [num_tasks, D] tasks that begin (almost) solved."""
-    return self._space.sample_easy(num_tasks, _seed(rng)).numpy()
-
-  def target(self, num_tasks: int, rng: np.random.Generator) -> np.ndarray:
-    """Returns [num_tasks, D] of the tasks that are to be solved in the end."""
-    return self._space.sample_target(num_tasks, _seed(rng)).numpy()
-
-  def clip(self, tasks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Returns tasks [K, D] moved into the legal region."""
-    return self._space.clip(_float32(tasks), _seed(rng)).numpy()
-
-  def perturbed(
-    self,
-    tasks: np.ndarray,
-    half_width: float,
-    rng: np.random.Generator,
-    probability: float = 1.0,
-  ) -> np.ndarray:
-    """Returns feasible tasks [K, D] with uniform noise.
-
-    It is redrawn for entities that it makes infeasible; those that stay so in
-    all redraws remain where they are. If that is where another one has moved
-    to, the task is returned without noise.
-
-    Args:
-      tasks: [K, D], feasible.
-      half_width: of the noise, in units of tasks.
-      rng: draws it.
-      probability: that an entity is perturbed.
-    """
-    number = len(tasks)
-    if not number:
-      return np.asarray(tasks, np.float32)
-    # A few sizes, each of which is traced once.
-    size = max(1 << (number - 1).bit_length(), _LEAST_ROWS)
-    rows = np.resize(tasks, [size, self.num_dims])
-    moved = self._perturb(
-      _float32(rows),
-      tf.constant(half_width),
-      tf.constant(probability),
-      _seed(rng),
-    )
-    return moved[:number].numpy()
-
-  def _noisy(
-    self,
-    tasks: tf.Tensor,
-    half_width: tf.Tensor,
-    probability: tf.Tensor,
-    seed: types.Seed,
-  ) -> tf.Tensor:
-    moved = svgd.feasible_noise(
-      self._space, tasks, half_width, probability, _MOST_REDRAWS, seed
-    )
-    is_legal = tf.reduce_all(self._space.feasible(moved), -1, keepdims=True)
-    return tf.where(is_legal, moved, tasks)
-
-  def canonical(self, tasks: np.ndarray) -> np.ndarray:
-    """Returns tasks [K, D] with entities of a kind sorted by x, then y.
-
-    Tasks that differ in the order of alike entities alone become equal, which
-    makes distances between tasks meaningful.
-    """
-    tasks = np.array(tasks)
-    for entities in self._space.alike:
-      dims = [np.flatnonzero(self.entity_of_dim == x) for x in entities]
-      points = tasks[:, np.array(dims)]  # [K, entities of the kind, numbers]
-      order = np.lexsort(np.moveaxis(points[..., ::-1], -1, 0))
-      points = np.take_along_axis(points, order[..., None], 1)
-      flat = points.reshape(len(tasks), np.size(dims))
-      tasks[:, np.concatenate(dims)] = flat
-    return tasks
-
-  def hindsight(self, tasks: np.ndarray, final: np.ndarray) -> np.ndarray:
-    """Returns tasks [K, D] with each goal where its mover ended.
-
-    What led from tasks to final solves them; they need not be feasible.
-
-    Args:
-      tasks: [K, D], as they began.
-      final: [K, D], what the last states amounted to.
-    """
-    made = np.array(tasks)
-    for mover, goal in self.goals:
-      made[:, self.entity_of_dim == goal] = final[
-        :, self.entity_of_dim == mover
-      ]
-    return made
-
-  def feasible(self, tasks: np.ndarray) -> np.ndarray:
-    """Returns bool [K, num_entities]: which entities of tasks are legal."""
-    return self._space.feasible(_float32(tasks)).numpy()
 
 
 class Chooser(abc.ABC):
@@ -235,7 +115,10 @@ class PythonCurriculum(base.Curriculum):
     super().__init__(name=name)
     rng = base.generator(setting.seed)
     self._num_dims = setting.space.num_dims
-    self._chooser = make(Tasks(setting.space), setting.cfg.curriculum, rng)
+    tasks, constants = Tasks(setting.space), setting.cfg.curriculum
+    chooser = base.called(name, lambda: make(tasks, constants, rng))
+    _check_chooser(chooser)  # A module wraps what it is given.
+    self._chooser = chooser
     self.feedback = tuple(self._chooser.feedback)
     self._state = {
       key: tf.Variable(array, trainable=False, name=key)
@@ -391,9 +274,23 @@ def _padded(tasks: np.ndarray, num_tasks: int) -> types.TaskBatch:
   return base.fresh_batch(tf.constant(rows), tf.constant(len(tasks)))
 
 
-def _seed(rng: np.random.Generator) -> types.Seed:
-  return tf.constant(rng.integers(-(2**31), 2**31, 2), tf.int32)
-
-
-def _float32(tasks: np.ndarray) -> tf.Tensor:
-  return tf.constant(np.asarray(tasks, np.float32))
+def _check_chooser(chooser: Any) -> None:
+  """Raises base.CurriculumError if this is no chooser with a state."""
+  if not isinstance(chooser, Chooser):
+    raise base.CurriculumError(
+      'expected a python_curriculum.Chooser, given a '
+      f'{type(chooser).__name__}; derive it from that class'
+    )
+  state = getattr(chooser, 'state', None)
+  if not isinstance(state, dict):
+    raise base.CurriculumError(
+      f'{type(chooser).__name__}.state: expected a dict of arrays, given '
+      f'{type(state).__name__}; set self.state in __init__, to {{}} if there '
+      'is nothing to keep'
+    )
+  for key, value in state.items():
+    if np.asarray(value).dtype.kind not in 'biuf':
+      raise base.CurriculumError(
+        f'{type(chooser).__name__}.state[{key!r}]: expected an array of '
+        f'numbers, given {reading.one_line(repr(value))}'
+      )

@@ -50,6 +50,17 @@ class _Chooser(python_curriculum.Chooser):
     return {'mean_success': told['success'].mean()}
 
 
+class _Wordy(_Chooser):
+  def __init__(self, tasks, cfg, rng):
+    super().__init__(tasks, cfg, rng)
+    self.state['word'] = 'left'
+
+
+class _Stateless(_Chooser):
+  def __init__(self, tasks, cfg, rng):
+    del tasks, cfg, rng
+
+
 class _Prober(_Chooser):
   num_probes = 3
 
@@ -214,6 +225,24 @@ class PythonCurriculumTest(_TestCase):
     curriculum, _ = self._make(type('_Broken', (_Chooser,), {'sample': sample}))
     with self.assertRaisesRegex(base.CurriculumError, message) as caught:
       curriculum.sample(_NUM_TASKS, randomness.root(0))
+    self.assertNotIn('\n', str(caught.exception))
+
+  @parameterized.parameters(
+    (lambda tasks, cfg, rng: 1 / 0, 'mine failed: ZeroDivisionError: '),
+    (lambda tasks, cfg, rng: {}, 'expected a .*Chooser, given a dict; derive'),
+    (lambda tasks, cfg: None, 'mine failed: TypeError: .*takes 2 positional'),
+    (
+      _Stateless,
+      '_Stateless.state: expected a dict of arrays, given NoneType; set',
+    ),
+    (
+      _Wordy,
+      r"_Wordy.state\['word'\]: expected an array of numbers, given 'left'",
+    ),
+  )
+  def test_what_is_no_chooser_is_one_line(self, make, message):
+    with self.assertRaisesRegex(base.CurriculumError, message) as caught:
+      self._make(make)
     self.assertNotIn('\n', str(caught.exception))
 
   @parameterized.parameters(
