@@ -25,6 +25,7 @@ from vacl_tf import machine
 from vacl_tf import overrides
 from vacl_tf import presets
 from vacl_tf.launch import command_line
+from vacl_tf.launch import flag_kinds
 from vacl_tf.launch import run_folder
 
 with command_line.quiet_imports():
@@ -52,7 +53,7 @@ _COUNTS = command_line.Flag(
   _WHAT,
 )
 _REPEATS = command_line.Flag(
-  flags.DEFINE_integer,
+  flag_kinds.whole,
   'repeats',
   5,
   'Timed calls of each part; the fastest one counts.',
@@ -61,7 +62,7 @@ _REPEATS = command_line.Flag(
   upper_bound=1000,
 )
 _STARTS = command_line.Flag(
-  flags.DEFINE_bool,
+  flag_kinds.switch,
   'starts',
   False,
   'Also measure the time from the command until the first iteration is done '

@@ -23,6 +23,7 @@ from vacl_tf.launch import benchmark_rows
 from vacl_tf.launch import benchmark_table
 from vacl_tf.launch import command_line
 from vacl_tf.launch import extensions
+from vacl_tf.launch import flag_kinds
 from vacl_tf.launch import locks
 from vacl_tf.launch import study
 from vacl_tf.launch import study_jobs
@@ -41,7 +42,7 @@ _SUBMISSION = command_line.Flag(
   _WHAT,
 )
 _SMOKE = command_line.Flag(
-  flags.DEFINE_bool,
+  flag_kinds.switch,
   'smoke',
   False,
   'One seed of two tasks with small budgets, to see that everything works.',
@@ -55,7 +56,7 @@ _VERIFY = command_line.Flag(
   _WHAT,
 )
 _REPORT = command_line.Flag(
-  flags.DEFINE_bool,
+  flag_kinds.switch,
   'report',
   False,
   'Make no run, but write the table of the rows in --output.',

@@ -16,6 +16,7 @@ from vacl_tf import config
 from vacl_tf import overrides
 from vacl_tf.launch import extensions
 from vacl_tf.launch import fields
+from vacl_tf.launch import flag_kinds
 from vacl_tf.launch import help_page
 from vacl_tf.launch import outputs
 from vacl_tf.launch import signals
@@ -83,14 +84,14 @@ MACHINE = 'The machine'  # Heading of flags that results do not depend on.
 
 RUN_DIR = Flag(flags.DEFINE_string, 'run_dir', None, 'Folder of the run.')
 SEED = Flag(
-  flags.DEFINE_integer,
+  flag_kinds.whole,
   'seed',
   0,
   'Root of all randomness.',
   lower_bound=0,
   upper_bound=config.MAX_SEED,
 )
-JSON = Flag(flags.DEFINE_bool, 'json', False, 'Print one JSON object.')
+JSON = Flag(flag_kinds.switch, 'json', False, 'Print one JSON object.')
 IMPORT = Flag(
   flags.DEFINE_multi_string,
   'import',
@@ -105,9 +106,9 @@ UNREAD = 141  # As of a command that SIGPIPE ends: nobody reads any more.
 # Whichever TensorFlow is to use.
 _KERAS = ('keras', 'tf_keras')
 _DEFINE = {
-  bool: flags.DEFINE_bool,
-  int: flags.DEFINE_integer,
-  float: flags.DEFINE_float,
+  bool: flag_kinds.switch,
+  int: flag_kinds.whole,
+  float: flag_kinds.number,
   str: flags.DEFINE_string,
 }
 

@@ -16,6 +16,7 @@ from absl.testing import parameterized
 
 from vacl_tf import config
 from vacl_tf.launch import command_line
+from vacl_tf.launch import flag_kinds
 from vacl_tf.testing import commands
 
 _define = command_line.defines(
@@ -39,7 +40,7 @@ class RunTest(parameterized.TestCase):
     # Each with a flag of the same name, and none of them there before it runs.
     before = set(flags.FLAGS)
     one, other = (
-      command_line.Flag(flags.DEFINE_integer, 'number', default, about)
+      command_line.Flag(flag_kinds.whole, 'number', default, about)
       for default, about in ((1, 'of one'), (2, 'of another'))
     )
     found = []
@@ -142,7 +143,7 @@ class DefineTest(parameterized.TestCase):
       '--config.center_rewards',
       '--noconfig.normalize_value',
     )
-    flags.DEFINE_integer('n', 0, 'For this test.')
+    flag_kinds.whole('n', 0, 'For this test.')
     for _ in range(2):  # A process may run a command twice.
       self.assertEqual(_run(main, *arguments, define=self._define), (0, ''))
       self.assertEqual(

@@ -10,6 +10,7 @@ from absl import flags
 
 from vacl_tf import machine
 from vacl_tf.launch import command_line
+from vacl_tf.launch import flag_kinds
 
 DEVICE = command_line.Flag(
   flags.DEFINE_string,
@@ -20,7 +21,7 @@ DEVICE = command_line.Flag(
   command_line.MACHINE,
 )
 THREADS = command_line.Flag(
-  flags.DEFINE_integer,
+  flag_kinds.whole,
   'threads',
   None,
   'Most threads that a process computes with. Default: one for each CPU that '

@@ -25,6 +25,7 @@ with command_line.quiet_imports():
 from vacl_tf.environments import base
 from vacl_tf.environments import rendering
 from vacl_tf.launch import devices
+from vacl_tf.launch import flag_kinds
 from vacl_tf.launch import judging
 from vacl_tf.launch import robustness
 from vacl_tf.training import checkpoints
@@ -44,7 +45,7 @@ _SAVED_MODEL = command_line.Flag(
   _POLICY,
 )
 _RUN_GRAPH = command_line.Flag(
-  flags.DEFINE_bool,
+  flag_kinds.switch,
   'run_graph',
   False,
   'Run the program that the saved model is; only if you trust its author.',
@@ -58,14 +59,14 @@ _NUM_AGENTS = command_line.Flag(
   _PLAY,
 )
 _NUM_BOXES = command_line.Flag(
-  flags.DEFINE_integer,
+  flag_kinds.whole,
   'num_boxes',
   None,
   'Boxes, if the task has any. Default: as trained, or as --num_agents.',
   _PLAY,
 )
 _NUM_TASKS = command_line.Flag(
-  flags.DEFINE_integer,
+  flag_kinds.whole,
   'num_tasks',
   500,
   'Fresh tasks of the target distribution, for each number of agents.',
@@ -74,7 +75,7 @@ _NUM_TASKS = command_line.Flag(
   upper_bound=100_000,
 )
 _HORIZON = command_line.Flag(
-  flags.DEFINE_integer,
+  flag_kinds.whole,
   'horizon',
   None,
   'Steps of an episode: with more of them tells whether time was short. '
@@ -91,14 +92,14 @@ _VIDEO = command_line.Flag(
   _TOLD,
 )
 _STOCHASTIC = command_line.Flag(
-  flags.DEFINE_bool,
+  flag_kinds.switch,
   'stochastic',
   False,
   'Draw actions as in training instead of taking the likeliest ones.',
   _PLAY,
 )
 _REPEATS = command_line.Flag(
-  flags.DEFINE_integer,
+  flag_kinds.whole,
   'repeats',
   0,
   'Instead of means over tasks tell how the worst tasks go, and those with '

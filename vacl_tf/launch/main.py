@@ -18,6 +18,7 @@ from vacl_tf import config
 from vacl_tf import presets
 from vacl_tf.launch import command_line
 from vacl_tf.launch import config_table
+from vacl_tf.launch import flag_kinds
 from vacl_tf.launch import plot
 from vacl_tf.launch import run_folder
 from vacl_tf.launch import signals
@@ -47,14 +48,14 @@ _PRESET = command_line.Flag(
   flags.DEFINE_string, 'preset', 'default', 'Constants to start from.', _WHAT
 )
 _NUM_AGENTS = command_line.Flag(
-  flags.DEFINE_integer,
+  flag_kinds.whole,
   'num_agents',
   None,
   "Agents to master. Default: the task's own number.",
   _WHAT,
 )
 _NUM_BOXES = command_line.Flag(
-  flags.DEFINE_integer,
+  flag_kinds.whole,
   'num_boxes',
   None,
   'Boxes, if the task has any. Default: as many as agents.',
@@ -84,14 +85,14 @@ _RUN_DIR = command_line.RUN_DIR.meaning(
   _WHERE,
 )
 _RESTART = command_line.Flag(
-  flags.DEFINE_bool,
+  flag_kinds.switch,
   'restart',
   False,
   'Train anew; a run that is in run_dir is renamed to run_dir.old1 first.',
   _WHERE,
 )
 _PRINT_CONFIG = command_line.Flag(
-  flags.DEFINE_bool,
+  flag_kinds.switch,
   'print_config',
   False,
   'Print the constants that the run would have and where each comes from, '

@@ -23,6 +23,7 @@ with command_line.quiet_imports():
   from vacl_tf.launch import judging
 
 from vacl_tf.launch import devices
+from vacl_tf.launch import flag_kinds
 from vacl_tf.launch import plot
 from vacl_tf.launch import plot_curriculum
 from vacl_tf.launch import report_charts
@@ -49,7 +50,7 @@ _OUTPUT = command_line.Flag(
   flags.DEFINE_string, 'output', 'report.html', 'Page to write, FILE.html.'
 )
 _NUM_TASKS = command_line.Flag(
-  flags.DEFINE_integer,
+  flag_kinds.whole,
   'num_tasks',
   200,
   'Fresh tasks of the target distribution that the policy plays.',

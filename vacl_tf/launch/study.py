@@ -19,6 +19,7 @@ from absl import flags
 from vacl_tf import machine
 from vacl_tf import studies
 from vacl_tf.launch import command_line
+from vacl_tf.launch import flag_kinds
 from vacl_tf.launch import locks
 from vacl_tf.launch import signals
 from vacl_tf.launch import study_jobs
@@ -50,7 +51,7 @@ _METHODS = command_line.Flag(
   flags.DEFINE_list, 'methods', [], 'Only these methods, likewise.', _WHAT
 )
 JOBS = command_line.Flag(
-  flags.DEFINE_integer,
+  flag_kinds.whole,
   'jobs',
   None,
   'Runs at a time. Default: as many as there are cores.',
@@ -64,7 +65,7 @@ _SHARD = command_line.Flag(
   _HOW,
 )
 _REPORT = command_line.Flag(
-  flags.DEFINE_bool,
+  flag_kinds.switch,
   'report',
   False,
   'Make no run, but write the report on those that there are.',
