@@ -85,19 +85,29 @@ def replace(node: Any, values: Mapping[str, Any]) -> Any:
 
 
 def differences(one: Any, other: Any) -> list[str]:
-  """Returns a line for every leaf in which two configs differ."""
+  """Returns a line for every leaf in which two configs differ.
+
+  Of another agent or curriculum the name says it all; fields that only one of
+  them has are left out.
+  """
   ours, theirs = leaves(one), leaves(other)
+
+  def differs(name: str) -> bool:
+    if name in ours and name in theirs:
+      return ours[name] != theirs[name]
+    kind = name.partition('.')[0] + '.name'
+    return ours.get(kind) == theirs.get(kind)
+
   return [
     f'{name}: {ours.get(name, "none")} -> {theirs.get(name, "none")}'
-    for name in (ours | theirs)
-    if name not in ours or name not in theirs or ours[name] != theirs[name]
+    for name in filter(differs, ours | theirs)
   ]
 
 
 def unknown(what: str, given: Any, allowed: Iterable[str]) -> str:
   """Returns the one-line message for a name that does not exist."""
   allowed = list(allowed)
-  close = difflib.get_close_matches(str(given), allowed, 3, 0.5)
+  close = difflib.get_close_matches(str(given), allowed)
   if close:
     return f'{what}={given!r} is unknown; did you mean {", ".join(close)}?'
   return f'{what}={given!r} is unknown; allowed: {", ".join(allowed)}'

@@ -52,7 +52,7 @@ class BadInputTest(parameterized.TestCase):
     ),
     (
       {'config': {'environment.name': 'nowhere'}, 'imports': ['mine.py']},
-      'The run was started with --import=mine.py$',
+      '; the run was started with --import=mine.py$',
     ),
     (
       {'config': _SPREAD | {'ppo.trace_decay': 0.5}},

@@ -265,4 +265,4 @@ def _missing_imports(content: dict[str, Any]) -> str:
   if not missing:
     return ''
   names = reading.one_line(','.join(missing))
-  return f' The run was started with --import={names}'
+  return f'; the run was started with --import={names}'
