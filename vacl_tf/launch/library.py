@@ -133,9 +133,23 @@ def make_worlds(cfg: config.Config) -> tuple[base.World, ...]:
 
 
 def default_run_dir(cfg: config.Config) -> str:
-  """Returns where a run is if its user does not say."""
+  """Returns where a run is if its user does not say.
+
+  A preset, agent or curriculum that is not the task's own is part of the name.
+  """
   count = entity_counts.spelled(cfg.environment.counts)
-  return f'runs/{cfg.environment.name}_n{count}_s{cfg.seed}'
+  usual = presets.make(env=cfg.environment.name)
+  others = [
+    given
+    for given, default in (
+      (cfg.preset, usual.preset),
+      (cfg.agent.name, usual.agent.name),
+      (cfg.curriculum.name, usual.curriculum.name),
+    )
+    if given != default
+  ]
+  name = '_'.join([cfg.environment.name, f'n{count}', *others, f's{cfg.seed}'])
+  return f'runs/{name}'
 
 
 def train(

@@ -62,6 +62,25 @@ class ConfigTest(parameterized.TestCase):
     with self.assertRaisesRegex(AttributeError, 'trane'):
       vacl_tf.trane  # noqa: B018
 
+  @parameterized.parameters(
+    ({'env': 'simple_spread', 'num_agents': 8}, 'simple_spread_n8_s0'),
+    (
+      {'env': 'lock_and_return', 'num_agents': 2, 'num_boxes': 2, 'seed': 3},
+      'lock_and_return_n2x2_s3',
+    ),
+    (
+      {'env': 'push_ball', 'preset': 'paper', 'curriculum': 'uniform'},
+      'push_ball_n2_paper_uniform_s0',
+    ),
+    (
+      {'env': 'ramp_use', 'agent': 'attention', 'curriculum': 'vacl'},
+      'ramp_use_n1_attention_s0',
+    ),
+  )
+  def test_runs_of_another_kind_have_another_folder(self, given, name):
+    cfg = library.make_config(given.pop('env'), **given)
+    self.assertEqual(library.default_run_dir(cfg), f'runs/{name}')
+
 
 class TrainTest(parameterized.TestCase):
   def setUp(self):

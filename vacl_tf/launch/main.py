@@ -81,7 +81,8 @@ _SEED = command_line.SEED.meaning(
 )
 _RUN_DIR = command_line.RUN_DIR.meaning(
   'Folder of the run; one that has begun is resumed. Default: '
-  'runs/ENV_nCOUNT_sSEED.',
+  "runs/ENV_nCOUNT_sSEED; a preset, agent or curriculum that is not the task's "
+  'own stands before the seed.',
   _WHERE,
 )
 _RESTART = command_line.Flag(
