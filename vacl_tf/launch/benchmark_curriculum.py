@@ -8,21 +8,20 @@ happened, it goes on. OUTPUT/rows/ has a file a run, OUTPUT/table.md the table.
 """
 
 import contextlib
-import hashlib
 import pathlib
+import shutil
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from absl import flags
 
 from vacl_tf import benchmark_protocol as protocol
-from vacl_tf import catalog
 from vacl_tf import overrides
 from vacl_tf import reading
+from vacl_tf import studies
 from vacl_tf.launch import benchmark_rows
+from vacl_tf.launch import benchmark_submission
 from vacl_tf.launch import benchmark_table
 from vacl_tf.launch import command_line
-from vacl_tf.launch import extensions
 from vacl_tf.launch import flag_kinds
 from vacl_tf.launch import locks
 from vacl_tf.launch import study
@@ -62,6 +61,13 @@ _REPORT = command_line.Flag(
   'Make no run, but write the table of the rows in --output.',
   _WHAT,
 )
+_TASKS = study.TASKS.meaning('Only these tasks. Default: all.', _WHAT)
+_SEEDS = study.SEEDS.meaning('Only these seeds, like 100,102.', _WHAT)
+_SHARD = study.SHARD.meaning(
+  'Which part of the runs is for this machine, like 1/4. Machines may share '
+  '--output.',
+  _WHAT,
+)
 _OUTPUT = command_line.Flag(
   flags.DEFINE_string,
   'output',
@@ -72,84 +78,45 @@ _OUTPUT = command_line.Flag(
 
 _STAMP = 'benchmark.json'  # Says what a folder is.
 _ROWS, _RUNS, _TABLE, _LOCK = 'rows', 'runs', 'table.md', '.lock'
-_MAX_BYTES = 1 << 20  # Of a submitted file.
+_ITS_METRICS = f'{_RUNS}/*/*/metrics.csv'
 
 
-class Submission(NamedTuple):
-  """A curriculum that was submitted.
-
-  Attributes:
-    name: that it is registered by.
-    file: its name, empty for one of the library's own.
-    content: of the file.
-  """
-
-  name: str
-  file: str = ''
-  content: bytes = b''
-
-  @property
-  def sha256(self) -> str:
-    """Digest of the file; empty if there is none."""
-    return hashlib.sha256(self.content).hexdigest() if self.file else ''
-
-  @property
-  def copy(self) -> str:
-    """What its copy is called; where the user stands no module is."""
-    return f'{self.file.removesuffix(".py")}_{self.sha256[:8]}.py'
-
-
-def load(given: str | None) -> Submission:
-  """Imports a submission.
-
-  Args:
-    given: path of a .py file, or the name of a curriculum of the library.
+def _chosen(
+  submission: benchmark_submission.Submission, is_smoke: bool
+) -> tuple[list[protocol.Run], tuple[int, int]]:
+  """Returns the runs of this machine, and which part of all they are.
 
   Raises:
-    UsageError: there is no such curriculum, or the file can't be imported or
-      does not register exactly one.
+    UsageError: there is no such task, seed or part.
   """
-  before = catalog.CURRICULA.names()
-  if given is None:
-    raise command_line.UsageError(
-      'give --submission=FILE.py, or the name of a curriculum: '
-      + ', '.join(before)
-    )
-  if not given.endswith('.py'):
-    if given not in before:
-      raise command_line.UsageError(
-        overrides.unknown('submission', given, before)
-        + ' A file of your own ends in .py'
-      )
-    return Submission(given)
-  path = command_line.folder(given)
-  try:
-    content = reading.read_bytes(path, _MAX_BYTES)
-    with command_line.quiet_imports():
-      import tensorflow as tf  # noqa: F401  Not quiet where a file needs it.
-    extensions.load([given], command_line.folder('.'), lambda note: None)
-  except FileNotFoundError as error:
-    raise command_line.UsageError(
-      f'submission={given} is not a file; give the path of one'
-    ) from error
-  except reading.UnreadableError as error:
-    raise command_line.UsageError(f'submission: {error}') from error
-  except extensions.ImportFailure as error:
-    told = str(error).removeprefix('import=')
-    raise command_line.UsageError(f'submission={told}') from error
-  new = [x for x in catalog.CURRICULA.names() if x not in before]
-  if len(new) != 1:
-    raise command_line.UsageError(
-      f'submission={given} registers {len(new)} curricula'
-      f'{": " * bool(new)}{", ".join(new)}; register one, by '
-      'python_curriculum.register or vacl_tf.register_curriculum'
-    )
-  return Submission(new[0], path.name, content)
+  seeds = protocol.seeds(is_smoke)
+  if _SEEDS.is_given:
+    seeds = study.usage(studies.parse_seeds, _SEEDS.value)
+  tasks = [task.name for task in protocol.tasks(is_smoke)]
+  for what, given, allowed in (
+    ('task', _TASKS.value, tasks),
+    ('seed', seeds, protocol.seeds(is_smoke)),
+  ):
+    for one in given:
+      if one not in allowed:
+        raise command_line.UsageError(
+          overrides.unknown(what, one, map(str, allowed))
+        )
+  runs = [
+    run
+    for run in protocol.list_runs(submission.name, is_smoke)
+    if run.task.name in (_TASKS.value or tasks) and run.seed in seeds
+  ]
+  shard = study.usage(studies.parse_shard, _SHARD.value)
+  return studies.take_shard(runs, *shard), shard
 
 
 @contextlib.contextmanager
 def _held(
-  output: pathlib.Path, submission: Submission, kind: str
+  output: pathlib.Path,
+  submission: benchmark_submission.Submission,
+  kind: str,
+  shard: tuple[int, int] = (1, 1),
 ) -> Iterator[None]:
   """Makes the folder of a submission, and keeps others from it meanwhile.
 
@@ -157,6 +124,7 @@ def _held(
     output: the folder.
     submission: that it is for.
     kind: full, smoke or verify.
+    shard: whose runs are made; machines with other parts may use it, too.
 
   Raises:
     UsageError: it is of something else, in use, or can't be written to.
@@ -168,9 +136,12 @@ def _held(
     'kind': kind,
   }
   try:
-    _check_stamp(output, stamp)  # Before anything is written.
+    is_fresh = _check_stamp(output, stamp)  # Before anything is written.
     output.mkdir(parents=True, exist_ok=True)
-    with locks.hold(output / _LOCK):
+    with locks.hold(output / f'{_LOCK}{study.suffix(shard)}'):
+      if is_fresh and (output / _RUNS).exists():
+        shutil.rmtree(output / _RUNS)
+        print(f'note: no run in {output} had begun to train; all begin anew')
       if submission.file:
         _write(output / submission.copy, submission.content)
       files.write_json(output / _STAMP, stamp)
@@ -187,20 +158,30 @@ def _held(
     ) from error
 
 
-def _check_stamp(output: pathlib.Path, ours: dict[str, object]) -> None:
-  """Raises UsageError for a folder that holds something else."""
+def _check_stamp(output: pathlib.Path, ours: dict[str, object]) -> bool:
+  """Checks that a folder holds nothing else.
+
+  Returns:
+    Whether it is of another content of the same file, and no run of it had
+    begun to train: it was wrong, and has been mended.
+
+  Raises:
+    UsageError: it holds something else.
+  """
   try:
     found = reading.read_json(output / _STAMP)
   except FileNotFoundError:
-    left = {_LOCK, _STAMP + files.NEW}
-    others = output.is_dir() and {x.name for x in output.iterdir()} - left
+    inside = output.iterdir() if output.is_dir() else ()
     # A submission that was cut short before its stamp has its own copy.
-    if others and any(not x.endswith(('.py', '.py.new')) for x in others):
+    ends = ('.py', '.py.new', _STAMP + files.NEW)
+    if any(
+      not x.name.startswith(_LOCK) and not x.name.endswith(ends) for x in inside
+    ):
       raise command_line.UsageError(
         f'{output} has files but no {_STAMP}: it is no submission; give '
         'another --output'
       ) from None
-    return
+    return False
   except reading.UnreadableError as error:
     raise command_line.UsageError(f'{error}; give another --output') from error
   differing = [
@@ -208,11 +189,23 @@ def _check_stamp(output: pathlib.Path, ours: dict[str, object]) -> None:
     for key in ours
     if found.get(key) != ours[key]
   ]
+  if len(differing) == 1 and found.get('sha256') != ours['sha256']:
+    is_shared = any(output.glob(f'{_LOCK}_*'))
+    if not is_shared and not any(map(_has_begun, output.glob(_ITS_METRICS))):
+      return True
   if differing:
     raise command_line.UsageError(
       f'{output} is of another submission ({"; ".join(differing)}); rename '
       'it, or give another --output'
     )
+
+
+def _has_begun(metrics: pathlib.Path) -> bool:
+  """Returns whether a metrics.csv has a row, or can't be read."""
+  try:
+    return len(reading.read_lines(metrics).readlines()) > 1
+  except (FileNotFoundError, reading.UnreadableError):
+    return True
 
 
 def _write(path: pathlib.Path, content: bytes) -> None:
@@ -221,7 +214,10 @@ def _write(path: pathlib.Path, content: bytes) -> None:
 
 
 def _train(
-  submission: Submission, runs: Sequence[protocol.Run], output: pathlib.Path
+  submission: benchmark_submission.Submission,
+  runs: Sequence[protocol.Run],
+  output: pathlib.Path,
+  shard: tuple[int, int] = (1, 1),
 ) -> int:
   """Makes what is missing of runs; returns the exit code."""
   commands = study_jobs.Commands()
@@ -230,12 +226,12 @@ def _train(
     own = f'--import={(output / submission.copy).resolve()}'
     commands = study_jobs.Commands(*((*x, own) for x in commands))
   return study.run_missing(
-    study.Plan(runs, output / _RUNS, study.count_jobs(), commands)
+    study.Plan(runs, output / _RUNS, study.count_jobs(), commands), shard
   )
 
 
 def _collect(
-  submission: Submission,
+  submission: benchmark_submission.Submission,
   runs: Sequence[protocol.Run],
   output: pathlib.Path,
   is_smoke: bool,
@@ -254,12 +250,14 @@ def _collect(
 
 
 def _submit(
-  submission: Submission, is_smoke: bool, output: pathlib.Path
+  submission: benchmark_submission.Submission,
+  is_smoke: bool,
+  output: pathlib.Path,
 ) -> int:
   """Makes a submission; returns the exit code."""
-  runs = protocol.list_runs(submission.name, is_smoke)
-  with _held(output, submission, 'smoke' if is_smoke else 'full'):
-    code = _train(submission, runs, output)
+  runs, shard = _chosen(submission, is_smoke)
+  with _held(output, submission, 'smoke' if is_smoke else 'full', shard):
+    code = _train(submission, runs, output, shard)
     rows = _collect(submission, runs, output, is_smoke)
     if rows:
       _report(output)
@@ -282,7 +280,9 @@ def _report(output: pathlib.Path) -> None:
 
 
 def _verify(
-  old: benchmark_rows.Row, submission: Submission, output: pathlib.Path
+  old: benchmark_rows.Row,
+  submission: benchmark_submission.Submission,
+  output: pathlib.Path,
 ) -> int:
   """Trains the seed of a row again and compares; returns the exit code."""
   if (old.submission, old.sha256) != (submission.name, submission.sha256):
@@ -299,10 +299,6 @@ def _verify(
   with _held(output, submission, f'verify{"-smoke" * old.is_smoke}'):
     code = _train(submission, [run], output)
     rows = _collect(submission, [run], output, old.is_smoke)
-  if not rows and not code:
-    return command_line.fail(
-      f'{run.name}: the run in {output} is damaged; give another --output'
-    )
   if not rows:
     return code
   is_same, how = benchmark_rows.compare(old, rows[0])
@@ -317,14 +313,17 @@ def _of_library(row: benchmark_rows.Row) -> str | None:
   return None if row.sha256 else row.submission
 
 
-def _output(submission: Submission, suffix: str) -> pathlib.Path:
+def _output(
+  submission: benchmark_submission.Submission, suffix: str
+) -> pathlib.Path:
   return command_line.folder(
     _OUTPUT.value or f'benchmark/{submission.name}{suffix}'
   )
 
 
 define = command_line.defines(
-  *(_SUBMISSION, _SMOKE, _VERIFY, _REPORT, study.JOBS, _OUTPUT)
+  *(_SUBMISSION, _SMOKE, _VERIFY, _REPORT, _TASKS, _SEEDS, _SHARD, study.JOBS),
+  _OUTPUT,
 )
 
 
@@ -337,10 +336,12 @@ def main() -> int:
       return 0
     if _VERIFY.value:
       old = benchmark_rows.read(command_line.folder(_VERIFY.value))
-      submission = load(_SUBMISSION.value or _of_library(old))
+      submission = benchmark_submission.load(
+        _SUBMISSION.value or _of_library(old)
+      )
       suffix = '-smoke' * old.is_smoke + '-verify'
       return _verify(old, submission, _output(submission, suffix))
-    submission = load(_SUBMISSION.value)
+    submission = benchmark_submission.load(_SUBMISSION.value)
     output = _output(submission, '-smoke' * _SMOKE.value)
     if _REPORT.value:
       _report(output)

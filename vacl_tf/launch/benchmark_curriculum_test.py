@@ -5,6 +5,7 @@
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 from unittest import mock
@@ -51,7 +52,7 @@ class _Case(parameterized.TestCase):
     self.enter_context(mock.patch.object(protocol, 'SMOKE_TASKS', small))
     real, self.plans = study.run_missing, []
 
-    def run_fakes(plan):
+    def run_fakes(plan, shard=(1, 1)):
       self.plans.append(plan)
       fakes = [
         (*_FAKE, name, *found[3:])
@@ -61,7 +62,7 @@ class _Case(parameterized.TestCase):
         )
       ]
       commands_ = plan.commands.__class__(*fakes)
-      return real(plan._replace(commands=commands_, poll_seconds=0.01))
+      return real(plan._replace(commands=commands_, poll_seconds=0.01), shard)
 
     self.enter_context(mock.patch.object(study, 'run_missing', run_fakes))
 
@@ -173,13 +174,56 @@ class SubmitTest(_Case):
       self.assertEqual((row.ended, row.success, row.area), ('diverged', 0, 0))
 
   def test_a_full_submission_has_all_runs(self):
-    with mock.patch.object(study, 'run_missing', lambda plan: 0):
+    with mock.patch.object(study, 'run_missing', lambda plan, shard: 0):
       self.assertEqual(self.run_command('--submission=uniform').code, 0)
     self.assertEmpty(self.plans)
     runs = protocol.list_runs('uniform', is_smoke=False)
     self.assertLen(runs, 40)
     # Every task has been seen before any has its second seed.
     self.assertLen({run.task.name for run in runs[:8]}, 8)
+
+  def test_some_of_the_runs(self):
+    first, second = (task.name for task in protocol.SMOKE_TASKS)
+    ended = self.run_command('--smoke', '--submission=rcg', f'--tasks={second}')
+    self.assertEqual(ended.code, 0, ended.err)
+    self.assertEqual([row.task for row in self.rows()], [second])
+    # Another machine makes the rest, and rows of both are reported.
+    for shard in ('1/2', '2/2'):
+      ended = self.run_command(
+        '--smoke', '--submission=rcg', f'--shard={shard}'
+      )
+      self.assertEqual(ended.code, 0, ended.err)
+    self.assertCountEqual([row.task for row in self.rows()], [first, second])
+    self.assertIn('of 2 rows', ended.out)
+
+  def test_a_mended_file_begins_anew_where_nothing_was_trained(self):
+    path = self.write('fifth_of_mine')
+    self.enter_kinds(s100='fail')
+    self.run_command('--smoke', f'--submission={path}')
+    self.import_again(path)
+    path.write_text(path.read_text() + '\n# Mended.\n')
+    self.enter_kinds()
+    ended = self.run_command('--smoke', f'--submission={path}')
+    self.assertEqual(ended.code, 0, ended.err)
+    self.assertIn('had begun to train; all begin anew', ended.out)
+    self.assertLen(self.rows(), 2)
+
+  def test_damaged_runs_are_told_and_made_anew(self):
+    self.run_command('--smoke', '--submission=rcg')
+    row, other = self.rows()
+    run = self.output / 'runs' / row.task / f'seed{_SEED}'
+    (run / 'metrics.csv').write_text('iteration,coverage\nbroken\n')
+    (self.output / 'rows' / row.file_name).unlink()
+    ended = self.run_command('--smoke', '--submission=rcg')
+    self.assert_one_line(ended, command_line.FAILURE, '1 runs are damaged')
+    self.assertRegex(
+      ended.out, f'seed{_SEED} is damaged and left out: .*; remove {run}, and'
+    )
+    self.assertEqual([x.task for x in self.rows()], [other.task])
+    shutil.rmtree(run)
+    ended = self.run_command('--smoke', '--submission=rcg')
+    self.assertEqual(ended.code, 0, ended.err)
+    self.assertLen(self.rows(), 2)
 
 
 class RefusedTest(_Case):
@@ -188,8 +232,13 @@ class RefusedTest(_Case):
     (['--submission=unifrom'], 'did you mean uniform.* ends in .py'),
     (['--submission=none.py'], 'submission=none.py is not a file'),
     (['--submission=rcg', '--jobs=0'], 'jobs=0 is out of range'),
+    (['--submission=rcg', '--tasks=spread4'], 'did you mean .*spread_4'),
+    (['--submission=rcg', '--seeds=105'], 'seed=105 .*did you mean 10'),
+    (['--submission=rcg', '--seeds=a'], "seeds='a' is not a list of seeds"),
+    (['--submission=rcg', '--shard=5/4'], "shard='5/4' does not exist"),
+    ([f'--verify={__file__}'], 'py cannot be read .it is not JSON'),
     (['--report'], 'has no rows'),
-    (['--verify=none.json'], 'none.json: No such file'),
+    (['--verify=none.json'], 'none.json is not a file; give one that'),
     (['--submission=rcg', '--output=/proc/none'], 'give another --output'),
     (['--submision=rcg'], "Unknown command line flag 'submision'"),
   )

@@ -181,10 +181,13 @@ def read(path: pathlib.Path) -> Row:
   """
   try:
     content = reading.read_json(path)
-  except (FileNotFoundError, reading.UnreadableError) as error:
+  except FileNotFoundError as error:
     raise command_line.UsageError(
-      f'{path}: {reading.reason(error)}; remove it, and the command that made '
-      'it writes it again'
+      f'{path} is not a file; give one that benchmark_curriculum has written'
+    ) from error
+  except reading.UnreadableError as error:
+    raise command_line.UsageError(
+      f'{error}; the command that makes a submission writes its rows again'
     ) from error
   version = content.get('benchmark')
   if version != protocol.VERSION:

@@ -25,6 +25,7 @@ from vacl_tf.launch import signals
 from vacl_tf.launch import study_jobs
 from vacl_tf.launch import study_records
 from vacl_tf.launch import study_report
+from vacl_tf.launch import study_table
 
 _WHAT, _HOW, _WHERE = 'Which runs', 'How they are made', 'Where things are'
 
@@ -36,10 +37,10 @@ _STUDY = command_line.Flag(
   f'One of {", ".join(studies.STUDIES)}.',
   _WHAT,
 )
-_SEEDS = command_line.Flag(
+SEEDS = command_line.Flag(
   flags.DEFINE_string, 'seeds', '100-104', 'Like 100-104 or 100,102.', _WHAT
 )
-_TASKS = command_line.Flag(
+TASKS = command_line.Flag(
   flags.DEFINE_list,
   'tasks',
   [],
@@ -57,7 +58,7 @@ JOBS = command_line.Flag(
   'Runs at a time. Default: as many as there are cores.',
   _HOW,
 )
-_SHARD = command_line.Flag(
+SHARD = command_line.Flag(
   flags.DEFINE_string,
   'shard',
   '1/1',
@@ -132,6 +133,15 @@ class Progress:
     """Runs that are not complete, in their order."""
     return [run for run, x in self._states.items() if not x.is_complete]
 
+  @property
+  def damaged(self) -> list[study_records.State]:
+    """Complete runs that no report tells, since they can't be read."""
+    return [
+      x
+      for x in self._states.values()
+      if x.is_complete and not study_table.is_told(x)
+    ]
+
   def seconds_left(self) -> float:
     """Returns how long the rest takes at most, if none ends early."""
     speed = self._seconds_per_step()
@@ -201,6 +211,14 @@ class _Runner:
     return self._close()
 
   def _close(self) -> int:
+    damaged = self._progress.damaged
+    for state in damaged:
+      _tell(
+        f'{state.run.name} is damaged and left out: {state.trouble}; remove '
+        f'{state.path}, and the same command makes it anew'
+      )
+    if damaged and not self._failed:
+      return command_line.fail(f'{len(damaged)} runs are damaged, see above')
     if not self._failed:
       return 0
     if self._failed_in_a_row >= _MAX_FAILURES:
@@ -270,6 +288,12 @@ def _tell(what: Any) -> None:
   print(time.strftime('%H:%M:%S'), what, flush=True)
 
 
+def suffix(shard: tuple[int, int]) -> str:
+  """Returns how the lock of a part ends: machines may share a folder."""
+  index, count = shard
+  return f'_{index}of{count}' if count > 1 else ''
+
+
 def run_missing(plan: Plan, shard: tuple[int, int] = (1, 1)) -> int:
   """Makes what is missing of the runs of one machine.
 
@@ -283,11 +307,8 @@ def run_missing(plan: Plan, shard: tuple[int, int] = (1, 1)) -> int:
   Raises:
     UsageError: the folder can't be used, or another process uses it.
   """
-  index, count = shard
-  # Machines that share a folder differ in their parts; each run has a lock
-  # of its own besides.
-  suffix = f'_{index}of{count}' if count > 1 else ''
-  path = plan.folder / f'{study_jobs.LOCK}{suffix}'
+  # Each run has a lock of its own besides.
+  path = plan.folder / f'{study_jobs.LOCK}{suffix(shard)}'
   try:
     plan.folder.mkdir(parents=True, exist_ok=True)
     with locks.hold(path), signals.noted(_PATIENCE) as asked:
@@ -319,7 +340,7 @@ def count_jobs() -> int:
   return jobs
 
 
-def _usage(parse: Callable[..., Any], *arguments: Any) -> Any:
+def usage(parse: Callable[..., Any], *arguments: Any) -> Any:
   """Returns what a function does; what it refuses the user can mend."""
   try:
     return parse(*arguments)
@@ -328,17 +349,17 @@ def _usage(parse: Callable[..., Any], *arguments: Any) -> Any:
 
 
 define = command_line.defines(
-  *(_STUDY, _SEEDS, _TASKS, _METHODS, JOBS, _SHARD, _REPORT, _RUNS_DIR),
+  *(_STUDY, SEEDS, TASKS, _METHODS, JOBS, SHARD, _REPORT, _RUNS_DIR),
   _OUTPUT,
 )
 
 
 def main() -> int:
   """Runs or reports the study that the flags name."""
-  study = _usage(studies.find, _STUDY.value)
-  seeds = _usage(studies.parse_seeds, _SEEDS.value)
-  shard = _usage(studies.parse_shard, _SHARD.value)
-  runs = _usage(studies.list_runs, study, seeds, _TASKS.value, _METHODS.value)
+  study = usage(studies.find, _STUDY.value)
+  seeds = usage(studies.parse_seeds, SEEDS.value)
+  shard = usage(studies.parse_shard, SHARD.value)
+  runs = usage(studies.list_runs, study, seeds, TASKS.value, _METHODS.value)
   folder = command_line.folder(_RUNS_DIR.value)
   if _REPORT.value:
     output = command_line.folder(_OUTPUT.value) / study.name
