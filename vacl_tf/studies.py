@@ -249,6 +249,8 @@ def find(name: str | None) -> Study:
   Raises:
     ValueError: there is none of that name.
   """
+  if name is None:
+    raise ValueError(f'give --study, one of {", ".join(STUDIES)}')
   if name not in STUDIES:
     raise ValueError(overrides.unknown('study', name, STUDIES))
   return STUDIES[name]

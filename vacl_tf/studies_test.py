@@ -220,7 +220,7 @@ class StudiesTest(parameterized.TestCase):
   def test_unknown_study(self):
     with self.assertRaisesRegex(ValueError, 'did you mean factorial'):
       studies.find('factorail')
-    with self.assertRaisesRegex(ValueError, 'allowed: factorial, main, '):
+    with self.assertRaisesRegex(ValueError, 'give --study, one of factorial'):
       studies.find(None)
 
 

@@ -114,7 +114,9 @@ class RowsTest(parameterized.TestCase):
   def test_half_a_row_is_refused(self):
     path = benchmark_rows.write(_ROW, self.folder)
     path.write_text(path.read_text()[:200])
-    with self.assertRaisesRegex(command_line.UsageError, 'writes its rows again'):
+    with self.assertRaisesRegex(
+      command_line.UsageError, 'writes its rows again'
+    ):
       benchmark_rows.read_all([self.folder])
     with self.assertRaisesRegex(command_line.UsageError, 'is not a file'):
       benchmark_rows.read(self.folder / 'none.json')

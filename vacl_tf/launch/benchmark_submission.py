@@ -64,9 +64,7 @@ def load(given: str | None) -> Submission:
   path = command_line.folder(given)
   try:
     content = reading.read_bytes(path, _MAX_BYTES)
-    with command_line.quiet_imports():
-      import tensorflow as tf  # noqa: F401  Not quiet where a file needs it.
-    extensions.load([given], command_line.folder('.'), lambda note: None)
+    command_line.load_modules([given])
   except FileNotFoundError as error:
     raise command_line.UsageError(
       f'submission={given} is not a file; give the path of one'

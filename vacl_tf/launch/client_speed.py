@@ -15,6 +15,7 @@ from collections.abc import Callable
 import numpy as np
 
 from vacl_tf import client
+from vacl_tf.launch import command_line
 from vacl_tf.launch import curriculum_server
 
 _NUM_TASKS = 120
@@ -132,4 +133,4 @@ def main() -> None:
 
 
 if __name__ == '__main__':
-  main()
+  command_line.start(main, is_printer=True)

@@ -159,7 +159,7 @@ def run(
   """
   arguments = sys.argv[1:]
   try:
-    extensions.load(_modules(given(arguments, 'import')), folder('.'), _note)
+    load_modules(_modules(given(arguments, 'import')), _note)
     with _flags_for_now():
       define(arguments)
       code = _parsed_and_called(main)
@@ -233,6 +233,20 @@ def defines(*these: Flag) -> Callable[[Sequence[str]], None]:
       flag.define()
 
   return define
+
+
+def load_modules(
+  names: Sequence[str], note: Callable[[str], None] = lambda told: None
+) -> None:
+  """Imports modules of a user; see `extensions.load`.
+
+  Raises:
+    ImportFailure: one can't be imported.
+  """
+  if names:  # Most of them import it, and would not do so quietly.
+    with quiet_imports():
+      import tensorflow as tf  # noqa: F401
+  extensions.load(names, folder('.'), note)
 
 
 def imports() -> tuple[str, ...]:

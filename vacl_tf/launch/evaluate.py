@@ -223,6 +223,9 @@ def main() -> int:
   except (checkpoints.UnusableError, ValueError) as error:
     raise command_line.UsageError(str(error)) from error
   try:
+    film = None
+    if _VIDEO.value:  # First: a world that has no pictures is found at once.
+      film = judging.film(policy, worlds[-1], options, _VIDEO.value)
     found = [_judge(policy, world, options) for world in worlds]
   except base.WorldError as error:
     return command_line.fail(f'env={trained.name}: {error}')
@@ -239,11 +242,9 @@ def main() -> int:
     print(json.dumps(found[0]))
   else:
     print(json.dumps({row['counts']: row for row in found}))
-  if _VIDEO.value:
-    path = judging.film(policy, worlds[-1], options, _VIDEO.value)
+  if film is not None:
     # Standard output is JSON's alone.
-    output = sys.stderr if _JSON.value else sys.stdout
-    print(f'video: {path}', file=output)
+    print(f'video: {film}', file=sys.stderr if _JSON.value else sys.stdout)
   return 0
 
 

@@ -74,7 +74,7 @@ class BadInputTest(parameterized.TestCase):
     self._assert_refused(message, f'--run_dir={self.folder}')
 
   @parameterized.parameters(
-    ({'ppo.trace_decay': 0.5}, "field='ppo.trace_decay' is unknown"),
+    ({'agent.num_heads': 2}, "field='agent.num_heads' is unknown"),
     ({'environment.name': 'push_bal'}, 'did you mean push_ball'),
     ({'agent.name': 'atention'}, 'did you mean attention'),
   )
@@ -105,7 +105,7 @@ class BadInputTest(parameterized.TestCase):
     self.assertEqual(
       ended.err,
       'error: env=speaker_listener: progress: expected numbers from 0 to 1, '
-      'given [1.5, 1.5]\n',
+      'given 1.5 in world 0\n',
     )
 
   @parameterized.parameters('config', 'roles')

@@ -4,8 +4,8 @@
 
 Runs that differ in nothing but the seed are one curve, with the 95 % bootstrap
 interval of their mean; a run alone has its success rate besides, dotted.
-FILE_curriculum.png shows how the tasks of the
-first run that has recorded them changed.
+FILE_curriculum.png shows how the tasks of the first run that has recorded them
+changed.
 """
 
 import itertools

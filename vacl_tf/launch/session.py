@@ -137,7 +137,7 @@ def _cut(
   """Drops what was logged after the state that a run resumes from."""
   iteration = int(run.iteration)
   loggers.CsvLogger.cut(
-    path / run_folder.METRICS, iteration, length.evaluation_interval
+    path / run_folder.METRICS, iteration, length.evaluation_interval, note
   )
   loggers.TensorBoardLogger.cut(
     path / run_folder.EVENTS, int(run.env_steps), note

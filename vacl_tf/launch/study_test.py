@@ -312,7 +312,7 @@ class CommandTest(_Case):
 
   @parameterized.parameters(
     (['--study=factorail'], 'did you mean factorial'),
-    ([], 'allowed: factorial, main, '),
+    ([], 'give --study, one of factorial, main, '),
     (['--study=trial', '--methods=unifrom'], 'did you mean uniform'),
     (['--study=trial', '--tasks=push_ball_n2'], 'task=.*allowed: trial'),
     (['--study=trial', '--seeds=3-1'], 'runs backwards'),

@@ -58,7 +58,12 @@ class CsvLogger:
     self._file = None
 
   @staticmethod
-  def cut(path: pathlib.Path, last_iteration: int, interval: int) -> None:
+  def cut(
+    path: pathlib.Path,
+    last_iteration: int,
+    interval: int,
+    report: Callable[[str], None],
+  ) -> None:
     """Drops what a run wrote after the state that it resumes from.
 
     Args:
@@ -66,6 +71,7 @@ class CsvLogger:
       last_iteration: of the state.
       interval: of evaluations. A last row between two of them has its coverage
         from the closing evaluation, which an unbroken run would not have made.
+      report: is told if it is missing.
 
     Raises:
       UnusableError: it holds something else.
@@ -79,6 +85,8 @@ class CsvLogger:
       rows = list(csv.DictReader(reading.read_lines(path)))
       rows = [row for row in rows if int(row['iteration']) <= last_iteration]
     except FileNotFoundError:
+      if last_iteration:
+        report(f'{path} is missing, and with it what was logged so far')
       return
     except (reading.UnreadableError, ValueError, KeyError) as error:
       raise checkpoints.UnusableError(

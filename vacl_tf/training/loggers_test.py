@@ -67,7 +67,7 @@ class CsvLoggerTest(tf.test.TestCase, parameterized.TestCase):
     self._write(_row(1), _row(2, 0.2), _row(3, 0.3), _row(4, 0.4))
     with self.path.open('a') as file:
       file.write('5,500,2.5')
-    loggers.CsvLogger.cut(self.path, 3, interval=2)
+    loggers.CsvLogger.cut(self.path, 3, 2, self.fail)
     self.assertEqual(
       [line.split(',')[3:6] for line in self._lines()],
       [['coverage', 'success', 'coverage_n4'], [''] * 3, ['0.2'] * 3, [''] * 3],
@@ -76,11 +76,16 @@ class CsvLoggerTest(tf.test.TestCase, parameterized.TestCase):
   def test_cut_keeps_an_evaluation_that_was_due(self):
     self._write(_row(1), _row(2, 0.25))
     before = self._lines()
-    loggers.CsvLogger.cut(self.path, 2, interval=2)
+    loggers.CsvLogger.cut(self.path, 2, 2, self.fail)
     self.assertEqual(self._lines(), before)
 
-  def test_cut_without_a_file_does_nothing(self):
-    loggers.CsvLogger.cut(self.path, 2, interval=2)
+  def test_a_missing_file_is_told_where_there_were_rows(self):
+    loggers.CsvLogger.cut(self.path, 0, 2, self.fail)
+    notes = []
+    loggers.CsvLogger.cut(self.path, 2, 2, notes.append)
+    self.assertEqual(
+      notes, [f'{self.path} is missing, and with it what was logged so far']
+    )
     self.assertFalse(self.path.exists())
 
   @parameterized.parameters(0, 1, 3)
@@ -88,7 +93,7 @@ class CsvLoggerTest(tf.test.TestCase, parameterized.TestCase):
     rows = [_row(1), _row(2, 0.2), _row(3), _row(4, 0.4)]
     self._write(*rows)
     before = self._lines()
-    loggers.CsvLogger.cut(self.path, last, interval=2)
+    loggers.CsvLogger.cut(self.path, last, 2, self.fail)
     self._write(*rows[last:])
     self.assertEqual(self._lines(), before)
 
@@ -98,7 +103,7 @@ class CsvLoggerTest(tf.test.TestCase, parameterized.TestCase):
   def test_cut_refuses_what_it_cannot_read(self, content):
     self.path.write_bytes(content)
     with self.assertRaisesRegex(checkpoints.UnusableError, 'move it away'):
-      loggers.CsvLogger.cut(self.path, 2, interval=2)
+      loggers.CsvLogger.cut(self.path, 2, 2, self.fail)
     self.assertEqual(self.path.read_bytes(), content)
 
   @parameterized.parameters(
@@ -111,7 +116,7 @@ class CsvLoggerTest(tf.test.TestCase, parameterized.TestCase):
     content = self.path.read_text().replace(old, new, 1)
     self.path.write_text(content)
     with self.assertRaisesRegex(checkpoints.UnusableError, reason):
-      loggers.CsvLogger.cut(self.path, 2, interval=2)
+      loggers.CsvLogger.cut(self.path, 2, 2, self.fail)
     self.assertEqual(self.path.read_text(), content)
 
   def test_a_row_under_other_names_is_refused(self):
@@ -123,7 +128,7 @@ class CsvLoggerTest(tf.test.TestCase, parameterized.TestCase):
 
   def test_an_empty_file_gets_its_header(self):
     self.path.touch()
-    loggers.CsvLogger.cut(self.path, 2, interval=2)
+    loggers.CsvLogger.cut(self.path, 2, 2, self.fail)
     self._write(_row(3))
     self.assertStartsWith(self._lines()[0], 'iteration,')
 

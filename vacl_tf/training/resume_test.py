@@ -62,7 +62,9 @@ def _train_line_world(folder: pathlib.Path, last: int, kill: int = 0) -> None:
     checkpoint_interval=_SAVE_INTERVAL,
   )
   metrics = folder / 'metrics.csv'
-  loggers.CsvLogger.cut(metrics, int(run.iteration), length.evaluation_interval)
+  loggers.CsvLogger.cut(
+    metrics, int(run.iteration), length.evaluation_interval, print
+  )
   logger = loggers.CsvLogger(metrics)
 
   def log(row: dict[str, float]) -> None:
