@@ -31,4 +31,7 @@ catalog.register_task(speaker_listener_spec.SPEC)
 catalog.register_task(lock_and_return_spec.SPEC)
 catalog.register_task(ramp_use_spec.SPEC)
 
-AGENTS, TASKS = catalog.AGENTS.names(), catalog.TASKS.names()
+AGENTS, CURRICULA, TASKS = (
+  registry.names()
+  for registry in (catalog.AGENTS, catalog.CURRICULA, catalog.TASKS)
+)

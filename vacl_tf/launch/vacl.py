@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """All commands by one name: vacl train --env=simple_spread --num_agents=4.
 
-`vacl train` is `python -m vacl_tf.launch.main`; evaluate, plot, report, study,
-benchmark, benchmark_curriculum and configuration are those of vacl_tf.launch.
+`vacl train` is `python -m vacl_tf.launch.main`; check, evaluate, plot, report,
+study, benchmark, benchmark_curriculum and configuration are those of
+vacl_tf.launch.
 """
 
 import importlib
@@ -16,6 +17,7 @@ from vacl_tf.launch import signals
 
 _COMMANDS = {
   'train': 'main',
+  'check': 'check',
   'evaluate': 'evaluate',
   'plot': 'plot',
   'report': 'report',
@@ -24,7 +26,7 @@ _COMMANDS = {
   'benchmark_curriculum': 'benchmark_curriculum',
   'configuration': 'configuration',
 }
-_PRINTERS = ('evaluate', 'benchmark', 'configuration')
+_PRINTERS = ('check', 'evaluate', 'benchmark', 'configuration')
 
 
 def main() -> None:

@@ -52,7 +52,7 @@ class VaclTest(parameterized.TestCase):
   def test_without_a_command_they_are_listed(self, arguments):
     ended = commands.run(vacl.main, *arguments)
     self.assertEqual((ended.code, ended.err), (0, ''))
-    self.assertIn('train, evaluate, plot', ended.out)
+    self.assertIn('train, check, evaluate', ended.out)
 
   def test_unknown_commands(self):
     ended = commands.run(vacl.main, 'trian')

@@ -1,0 +1,96 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Checks what a file registers: launch.check --import=mine.py.
+
+Tasks are played with random actions, agents evaluated, curricula asked for
+tasks, told made-up values and resumed; all in seconds and without training.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from absl import flags
+
+from vacl_tf import builtin
+from vacl_tf import catalog
+from vacl_tf.launch import command_line
+
+with command_line.quiet_imports():
+  from vacl_tf.curriculum import base as curriculum_base
+  from vacl_tf.launch import devices
+  from vacl_tf.launch import trials
+
+_ENV = command_line.Flag(
+  flags.DEFINE_string,
+  'env',
+  None,
+  'Task that agents and curricula are tried on. Default: the first one of the '
+  "file, or else the library's first.",
+)
+
+
+class _Trial(NamedTuple):
+  """Something that was registered, and how it is tried."""
+
+  kind: str
+  name: str
+  env: str
+
+  def run(self) -> str:
+    """Returns what was found; raises as `trials` does."""
+    if self.kind == 'task':
+      return trials.of_task(self.name)
+    if self.kind == 'agent':
+      return trials.of_agent(self.name, self.env)
+    return trials.of_curriculum(self.name, self.env)
+
+
+def _list_trials() -> Iterator[_Trial]:
+  """Yields all that is not of this library.
+
+  Raises:
+    UsageError: nothing is, or there is no such task.
+  """
+  tasks, agents, curricula = (
+    [name for name in registry.names() if name not in ours]
+    for registry, ours in (
+      (catalog.TASKS, builtin.TASKS),
+      (catalog.AGENTS, builtin.AGENTS),
+      (catalog.CURRICULA, builtin.CURRICULA),
+    )
+  )
+  if not tasks + agents + curricula:
+    raise command_line.UsageError(
+      'there is nothing to check; give --import=FILE.py, which registers a '
+      'task, an agent or a curriculum'
+    )
+  env = _ENV.value or (*tasks, *builtin.TASKS)[0]
+  try:
+    catalog.TASKS.get(env)
+  except ValueError as error:
+    raise command_line.UsageError(str(error)) from error
+  for kind, names in (
+    ('task', tasks),
+    ('agent', agents),
+    ('curriculum', curricula),
+  ):
+    yield from (_Trial(kind, name, env) for name in names)
+
+
+define = command_line.defines(_ENV, devices.DEVICE, command_line.IMPORT)
+
+
+def main() -> int:
+  """Prints a line for each; returns the exit code."""
+  devices.use()
+  code = 0
+  for trial in list(_list_trials()):
+    try:
+      print(f'{trial.kind} {trial.name}: {trial.run()}', flush=True)
+    except (ValueError, curriculum_base.CurriculumError) as error:
+      code = command_line.fail(f'{trial.kind} {trial.name}: {error}')
+  return code
+
+
+if __name__ == '__main__':
+  command_line.start(main, define, is_printer=True)

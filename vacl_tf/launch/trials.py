@@ -1,0 +1,230 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Short trials of what users register: does it keep its contract?
+
+Each returns a line on what was found, and raises ValueError or CurriculumError
+with one line for what is wrong.
+"""
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+import tensorflow as tf
+from dm_env import specs
+
+from vacl_tf import agents
+from vacl_tf import config
+from vacl_tf import curriculum
+from vacl_tf import environments
+from vacl_tf import presets
+from vacl_tf import randomness
+from vacl_tf import tracing
+from vacl_tf import types
+from vacl_tf.curriculum import base as curriculum_base
+from vacl_tf.environments import base
+from vacl_tf.environments import checked_simulator
+
+_NUM_WORLDS = 50
+_LAST_STEPS = 5  # Whose mean progress is the value of a task.
+_ROUNDS = 30
+_RESUMED_AFTER = 10
+_ATOL = 1e-3  # Between tasks as they were placed and as they are read.
+
+
+def of_task(name: str) -> str:
+  """Plays easy and target tasks with random actions."""
+  env = environments.load(name)
+  space = env.task_space
+  easy, target = (
+    _play(env, sample) for sample in (space.sample_easy, space.sample_target)
+  )
+  counted = ', '.join(f'{x.num_agents} x {x.name}' for x in env.roles)
+  line = (
+    f'{counted}, {space.num_dims} numbers a task, {env.horizon} steps; with '
+    f'random actions progress is {easy:.2f} on easy and {target:.2f} on target '
+    'tasks'
+  )
+  if easy <= target:
+    line += ' (easy ones should be easier: check sample_easy)'
+  return line
+
+
+def _play(
+  env: base.World, sample: Callable[[int, types.Seed], tf.Tensor]
+) -> float:
+  """Returns the mean progress at the end of an episode of random actions."""
+  phi = np.asarray(sample(_NUM_WORLDS, randomness.root(1)))
+  rng = np.random.default_rng(0)
+  worlds = checked_simulator.Checked(env.make_simulator(_NUM_WORLDS), env)
+  worlds.place(phi, [0, 0])
+  distance = np.abs(worlds.read_task() - phi)
+  if distance.max() > _ATOL:
+    row, column = np.unravel_index(distance.argmax(), distance.shape)
+    raise base.WorldError(
+      f'read_task: expected the tasks that were just placed, given another '
+      f'number {column} in world {row}, by {distance.max():.3g}'
+    )
+  progress = []
+  for _ in range(env.horizon):
+    worlds.observe()
+    actions = tuple(
+      _draw(role.action, [_NUM_WORLDS, role.num_agents], rng)
+      for role in env.roles
+    )
+    progress.append(worlds.step(actions).progress)
+  worlds.close()
+  return float(np.mean(progress[-_LAST_STEPS:]))
+
+
+def _draw(
+  action: specs.BoundedArray, leading: list[int], rng: np.random.Generator
+) -> np.ndarray:
+  """Returns uniform actions [*leading, *action.shape]."""
+  size = [*leading, *action.shape]
+  if np.issubdtype(action.dtype, np.floating):
+    drawn = rng.uniform(action.minimum, action.maximum, size)
+    return drawn.astype(action.dtype)
+  return rng.integers(0, np.add(action.maximum, 1), size, dtype=action.dtype)
+
+
+def of_agent(name: str, env: str) -> str:
+  """Makes an agent for the roles of a task, and evaluates it."""
+  cfg = presets.make(env=env, agent=name)
+  roles = environments.make(cfg.environment).roles
+  agents.check(cfg, roles)
+  made = agents.make(cfg, roles)
+  number = sum(x.shape.num_elements() for x in made.trainable_variables)
+  return f'plays {env} with {number:,} parameters'
+
+
+def of_curriculum(name: str, env: str) -> str:
+  """Chooses tasks of a task for some rounds, with values that are made up.
+
+  After some of them a second one is made and given the variables of the first,
+  as when a run resumes: from then on both have to do the same.
+  """
+  cfg = presets.make(env=env, curriculum=name, path='')
+  world = environments.make(cfg.environment)
+  made, twin = (
+    _Program(curriculum.make(cfg, [world], randomness.root(x)), world, cfg)
+    for x in (0, 1)
+  )
+  seconds = []
+  for index in range(_ROUNDS):
+    began = time.perf_counter()
+    found = made.round(index)
+    seconds.append(time.perf_counter() - began)
+    if index == _RESUMED_AFTER:
+      twin.resume_from(made)
+    elif index > _RESUMED_AFTER:
+      _check_alike(found, twin.round(index), index - _RESUMED_AFTER)
+  told = ', '.join(x for x in found[1] if x != 'training_value') or 'none'
+  return (
+    f'{_ROUNDS} rounds of {cfg.training.num_tasks} tasks of {env}, '
+    f'{1e3 * np.median(seconds):.1f} ms each; all feasible; resumes exactly; '
+    f'metrics: {told}'
+  )
+
+
+_Round = tuple[list[np.ndarray], dict[str, float]]  # Tasks, metrics.
+
+
+class _Program:
+  """A curriculum as training calls it, without worlds."""
+
+  def __init__(
+    self,
+    made: curriculum_base.Curriculum,
+    world: base.World,
+    cfg: config.Config,
+  ) -> None:
+    self._made, self._world = made, world
+    number = cfg.training.num_tasks
+    traced = _as_it_is
+    if made.is_compiled:
+      is_pure = world.task_space.is_compiled
+      traced = tracing.program if is_pure else tracing.graph
+    self._sample = traced(lambda seed: made.sample(number, seed))
+    self._probe = traced(lambda seed: made.probe(number, seed))
+    self._note_probe = traced(made.note_probe)
+    self._update = traced(made.update)
+
+  def resume_from(self, other: '_Program') -> None:
+    """Takes over all that a checkpoint of the other one would have."""
+    mine, its = self._made.variables, other._made.variables
+    for variable, value in zip(mine, its, strict=True):
+      variable.assign(value)
+
+  def round(self, index: int) -> _Round:
+    """Does what an iteration does; returns tasks and metrics."""
+    seeds = randomness.split(randomness.fold(randomness.root(2), index), 4)
+    tasks = []
+    if self._made.can_probe:
+      probes = self._probe(seeds[0])
+      if probes and int(probes[0].size):
+        tasks.append(self._checked(probes[0]))
+        self._note_probe(probes, (self._feedback(probes, index),), seeds[1])
+    batches = curriculum_base.as_tensors(self._sample(seeds[2]))
+    tasks.append(self._checked(batches[0]))
+    metrics = self._update(
+      batches,
+      (self._feedback(batches, index),),
+      tf.constant([np.nan], tf.float32),
+      seeds[3],
+    )
+    return tasks, {name: float(x) for name, x in metrics.items()}
+
+  def _checked(self, batch: types.TaskBatch) -> np.ndarray:
+    """Returns the tasks that are to be played, which are feasible."""
+    space, source = self._world.task_space, self._made.source
+    curriculum_base.check_tasks(batch, space, source)
+    return np.array(batch.phi)[: int(batch.size)]
+
+  def _feedback(
+    self, batches: tuple[types.TaskBatch, ...], index: int
+  ) -> types.TaskFeedback:
+    return _feedback(self._made.feedback, batches[0], self._world, index)
+
+
+def _as_it_is(function: Callable) -> Callable:
+  return function
+
+
+def _feedback(
+  fields: tuple[str, ...],
+  batch: types.TaskBatch,
+  world: base.World,
+  index: int,
+) -> types.TaskFeedback:
+  """Returns made-up feedback: a third each is solved, half well and not."""
+  rng = np.random.default_rng(index)
+  number = len(batch.phi)
+  value = rng.choice([0.0, 0.5, 1.0], number)
+  found = dict.fromkeys(fields, value) | {'value': value}
+  if 'final_task' in fields:
+    found['final_task'] = np.asarray(
+      world.task_space.sample_uniform(number, randomness.root(index))
+    )
+  return types.TaskFeedback(
+    **{name: tf.constant(x, tf.float32) for name, x in found.items()}
+  )
+
+
+def _check_alike(one: _Round, other: _Round, number: int) -> None:
+  """Raises CurriculumError if two curricula have done different things."""
+  are_alike = len(one[0]) == len(other[0]) and all(
+    map(np.array_equal, one[0], other[0])
+  )
+  if not are_alike:
+    raise curriculum_base.CurriculumError(
+      f'{number} rounds after a resume it chooses other tasks than without '
+      'one: what it knows has to be in its state, and random numbers have to '
+      'come from the generator that it is given'
+    )
+  for name, value in one[1].items():
+    if not np.array_equal(value, other[1].get(name), equal_nan=True):
+      raise curriculum_base.CurriculumError(
+        f'{number} rounds after a resume {name} is another than without one: '
+        'what it knows has to be in its state'
+      )
