@@ -5,11 +5,13 @@
 import importlib.util
 import pathlib
 import re
+from unittest import mock
 
 import tensorflow as tf
 from absl.testing import absltest
 
 import vacl_tf
+from vacl_tf import catalog
 from vacl_tf import client
 from vacl_tf import environments
 from vacl_tf.curriculum import python_curriculum
@@ -26,6 +28,12 @@ _MOST_LINES = 100
 
 @absltest.skipUnless(_GUIDES.is_dir(), 'docs/ is not here')
 class GuidesTest(tf.test.TestCase):
+  def setUp(self):
+    super().setUp()
+    # What guides register is gone after each test.
+    for registry in (catalog.TASKS, catalog.AGENTS, catalog.CURRICULA):
+      self.enter_context(mock.patch.dict(registry._entries))
+
   def _programs(self, name):
     """Returns the programs of a guide."""
     self.assertTrue(vacl_tf.__version__)  # Not the empty package of Bazel.

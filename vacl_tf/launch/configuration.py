@@ -8,6 +8,7 @@ All of it is read from the dataclasses and the tasks' presets.
 from collections.abc import Iterator
 from typing import Any
 
+from vacl_tf import builtin
 from vacl_tf import catalog
 from vacl_tf import config
 from vacl_tf import overrides
@@ -29,7 +30,7 @@ def page() -> str:
   for prefix, node in _sections():
     parts.append(_section(prefix, node))
   parts.append('## Presets\n\nWhat differs from the defaults above.\n')
-  for name in catalog.TASKS.names():
+  for name in builtin.TASKS:
     parts.append(_presets(name))
   return '\n'.join(parts)
 
@@ -38,15 +39,15 @@ def _sections() -> Iterator[tuple[str, Any]]:
   """Yields the configs to describe, each with the prefix of its fields."""
   defaults = config.Config()
   described = set()
-  for task in map(catalog.TASKS.get, catalog.TASKS.names()):
+  for task in map(catalog.TASKS.get, builtin.TASKS):
     if type(task.world) not in described:
       described.add(type(task.world))
       yield 'environment.', type(task.world)()
-  for agent in map(catalog.AGENTS.get, catalog.AGENTS.names()):
+  for agent in map(catalog.AGENTS.get, builtin.AGENTS):
     yield 'agent.', agent.config()
   for name in ('ppo', 'progression', 'training'):
     yield f'{name}.', getattr(defaults, name)
-  for curriculum in map(catalog.CURRICULA.get, catalog.CURRICULA.names()):
+  for curriculum in map(catalog.CURRICULA.get, builtin.CURRICULA):
     if curriculum.config not in described:
       described.add(curriculum.config)
       yield 'curriculum.', curriculum.config(name=curriculum.name)
