@@ -78,7 +78,7 @@ _OUTPUT = command_line.Flag(
 
 _STAMP = 'benchmark.json'  # Says what a folder is.
 _ROWS, _RUNS, _TABLE, _LOCK = 'rows', 'runs', 'table.md', '.lock'
-_ITS_METRICS = f'{_RUNS}/*/*/metrics.csv'
+_ITS_ROWS, _ITS_METRICS = f'{_ROWS}/*', f'{_RUNS}/*/*/metrics.csv'
 
 
 def _chosen(
@@ -190,8 +190,8 @@ def _check_stamp(output: pathlib.Path, ours: dict[str, object]) -> bool:
     if found.get(key) != ours[key]
   ]
   if len(differing) == 1 and found.get('sha256') != ours['sha256']:
-    is_shared = any(output.glob(f'{_LOCK}_*'))
-    if not is_shared and not any(map(_has_begun, output.glob(_ITS_METRICS))):
+    is_in_use = any(output.glob(f'{_LOCK}_*')) or any(output.glob(_ITS_ROWS))
+    if not is_in_use and not any(map(_has_begun, output.glob(_ITS_METRICS))):
       return True
   if differing:
     raise command_line.UsageError(
