@@ -7,23 +7,20 @@ Runs are trained and evaluated on a core each; started again after whatever
 happened, it goes on. OUTPUT/rows/ has a file a run, OUTPUT/table.md the table.
 """
 
-import contextlib
 import pathlib
-import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from absl import flags
 
 from vacl_tf import benchmark_protocol as protocol
 from vacl_tf import overrides
-from vacl_tf import reading
 from vacl_tf import studies
+from vacl_tf.launch import benchmark_folder
 from vacl_tf.launch import benchmark_rows
 from vacl_tf.launch import benchmark_submission
 from vacl_tf.launch import benchmark_table
 from vacl_tf.launch import command_line
 from vacl_tf.launch import flag_kinds
-from vacl_tf.launch import locks
 from vacl_tf.launch import study
 from vacl_tf.launch import study_jobs
 from vacl_tf.launch import study_records
@@ -76,9 +73,7 @@ _OUTPUT = command_line.Flag(
   _WHERE,
 )
 
-_STAMP = 'benchmark.json'  # Says what a folder is.
-_ROWS, _RUNS, _TABLE, _LOCK = 'rows', 'runs', 'table.md', '.lock'
-_ITS_ROWS, _ITS_METRICS = f'{_ROWS}/*', f'{_RUNS}/*/*/metrics.csv'
+_ROWS, _RUNS = benchmark_folder.ROWS, benchmark_folder.RUNS
 
 
 def _chosen(
@@ -109,108 +104,6 @@ def _chosen(
   ]
   shard = study.usage(studies.parse_shard, _SHARD.value)
   return studies.take_shard(runs, *shard), shard
-
-
-@contextlib.contextmanager
-def _held(
-  output: pathlib.Path,
-  submission: benchmark_submission.Submission,
-  kind: str,
-  shard: tuple[int, int] = (1, 1),
-) -> Iterator[None]:
-  """Makes the folder of a submission, and keeps others from it meanwhile.
-
-  Args:
-    output: the folder.
-    submission: that it is for.
-    kind: full, smoke or verify.
-    shard: whose runs are made; machines with other parts may use it, too.
-
-  Raises:
-    UsageError: it is of something else, in use, or can't be written to.
-  """
-  stamp = {
-    'benchmark': protocol.VERSION,
-    'submission': submission.name,
-    'sha256': submission.sha256,
-    'kind': kind,
-  }
-  try:
-    is_fresh = _check_stamp(output, stamp)  # Before anything is written.
-    output.mkdir(parents=True, exist_ok=True)
-    with locks.hold(output / f'{_LOCK}{study.suffix(shard)}'):
-      if is_fresh and (output / _RUNS).exists():
-        shutil.rmtree(output / _RUNS)
-        print(f'note: no run in {output} had begun to train; all begin anew')
-      if submission.file:
-        _write(output / submission.copy, submission.content)
-      files.write_json(output / _STAMP, stamp)
-      (output / _ROWS).mkdir(exist_ok=True)
-      yield
-  except locks.BusyError as error:
-    raise command_line.UsageError(
-      f'{error}; wait for it, or give another --output'
-    ) from error
-  except OSError as error:
-    raise command_line.UsageError(
-      f'{error.filename or output} cannot be used ({error.strerror}); give '
-      'another --output'
-    ) from error
-
-
-def _check_stamp(output: pathlib.Path, ours: dict[str, object]) -> bool:
-  """Checks that a folder holds nothing else.
-
-  Returns:
-    Whether it is of another content of the same file, and no run of it had
-    begun to train: it was wrong, and has been mended.
-
-  Raises:
-    UsageError: it holds something else.
-  """
-  try:
-    found = reading.read_json(output / _STAMP)
-  except FileNotFoundError:
-    inside = output.iterdir() if output.is_dir() else ()
-    # A submission that was cut short before its stamp has its own copy.
-    ends = ('.py', '.py.new', _STAMP + files.NEW)
-    if any(
-      not x.name.startswith(_LOCK) and not x.name.endswith(ends) for x in inside
-    ):
-      raise command_line.UsageError(
-        f'{output} has files but no {_STAMP}: it is no submission; give '
-        'another --output'
-      ) from None
-    return False
-  except reading.UnreadableError as error:
-    raise command_line.UsageError(f'{error}; give another --output') from error
-  differing = [
-    f'{key} {reading.one_line(found.get(key))} instead of {ours[key]}'
-    for key in ours
-    if found.get(key) != ours[key]
-  ]
-  if len(differing) == 1 and found.get('sha256') != ours['sha256']:
-    is_in_use = any(output.glob(f'{_LOCK}_*')) or any(output.glob(_ITS_ROWS))
-    if not is_in_use and not any(map(_has_begun, output.glob(_ITS_METRICS))):
-      return True
-  if differing:
-    raise command_line.UsageError(
-      f'{output} is of another submission ({"; ".join(differing)}); rename '
-      'it, or give another --output'
-    )
-
-
-def _has_begun(metrics: pathlib.Path) -> bool:
-  """Returns whether a metrics.csv has a row, or can't be read."""
-  try:
-    return len(reading.read_lines(metrics).readlines()) > 1
-  except (FileNotFoundError, reading.UnreadableError):
-    return True
-
-
-def _write(path: pathlib.Path, content: bytes) -> None:
-  with files.replaced(path) as beside:
-    beside.write_bytes(content)
 
 
 def _train(
@@ -256,11 +149,13 @@ def _submit(
 ) -> int:
   """Makes a submission; returns the exit code."""
   runs, shard = _chosen(submission, is_smoke)
-  with _held(output, submission, 'smoke' if is_smoke else 'full', shard):
+  with benchmark_folder.held(
+    output, submission, 'smoke' if is_smoke else 'full', shard
+  ):
     code = _train(submission, runs, output, shard)
-    rows = _collect(submission, runs, output, is_smoke)
-    if rows:
-      _report(output)
+    with benchmark_folder.alone(output):
+      if _collect(submission, runs, output, is_smoke):
+        _report(output)
   return code
 
 
@@ -275,8 +170,10 @@ def _report(output: pathlib.Path) -> None:
     raise command_line.UsageError(
       f'{output / _ROWS} has no rows; make a submission first'
     )
-  files.write_text(output / _TABLE, benchmark_table.render(rows))
-  print(f'Wrote {output / _TABLE}, of {len(rows)} rows')
+  files.write_text(
+    output / benchmark_folder.TABLE, benchmark_table.render(rows)
+  )
+  print(f'Wrote {output / benchmark_folder.TABLE}, of {len(rows)} rows')
 
 
 def _verify(
@@ -296,7 +193,9 @@ def _verify(
     for run in protocol.list_runs(submission.name, old.is_smoke)
     if (run.task.name, run.seed) == (old.task, old.seed)
   ]
-  with _held(output, submission, f'verify{"-smoke" * old.is_smoke}'):
+  with benchmark_folder.held(
+    output, submission, f'verify{"-smoke" * old.is_smoke}'
+  ):
     code = _train(submission, [run], output)
     rows = _collect(submission, [run], output, old.is_smoke)
   if not rows:

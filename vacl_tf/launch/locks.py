@@ -16,17 +16,18 @@ class BusyError(Exception):
 
 
 @contextlib.contextmanager
-def hold(path: pathlib.Path) -> Iterator[None]:
+def hold(path: pathlib.Path, seconds: float = 0.0) -> Iterator[None]:
   """Holds a lock until the end, or until the process is gone.
 
   Args:
     path: of the lock, in the folder that it is for.
+    seconds: to wait for it.
 
   Raises:
     BusyError: another process holds it.
     OSError: there can't be a lock.
   """
-  lock = filelock.FileLock(path, timeout=0)
+  lock = filelock.FileLock(path, timeout=seconds)
   try:
     lock.acquire()
   except filelock.Timeout as error:

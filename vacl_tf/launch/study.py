@@ -288,12 +288,6 @@ def _tell(what: Any) -> None:
   print(time.strftime('%H:%M:%S'), what, flush=True)
 
 
-def suffix(shard: tuple[int, int]) -> str:
-  """Returns how the lock of a part ends: machines may share a folder."""
-  index, count = shard
-  return f'_{index}of{count}' if count > 1 else ''
-
-
 def run_missing(plan: Plan, shard: tuple[int, int] = (1, 1)) -> int:
   """Makes what is missing of the runs of one machine.
 
@@ -307,8 +301,11 @@ def run_missing(plan: Plan, shard: tuple[int, int] = (1, 1)) -> int:
   Raises:
     UsageError: the folder can't be used, or another process uses it.
   """
-  # Each run has a lock of its own besides.
-  path = plan.folder / f'{study_jobs.LOCK}{suffix(shard)}'
+  index, count = shard
+  # Machines that share a folder differ in their parts; each run has a lock
+  # of its own besides.
+  suffix = f'_{index}of{count}' if count > 1 else ''
+  path = plan.folder / f'{study_jobs.LOCK}{suffix}'
   try:
     plan.folder.mkdir(parents=True, exist_ok=True)
     with locks.hold(path), signals.noted(_PATIENCE) as asked:
