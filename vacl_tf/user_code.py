@@ -3,13 +3,21 @@
 """What code of a user raised, and where, in one line."""
 
 import importlib
+import os
 import pathlib
+import re
 import sysconfig
 import traceback
 
 from vacl_tf import reading
 
-_OURS = (str(pathlib.Path(__file__).parent), '<frozen', importlib.__file__)
+_OURS = (
+  str(pathlib.Path(__file__).parent) + os.sep,
+  '<frozen',
+  importlib.__file__,
+)
+# How TensorFlow names the place in its own graph.
+_NODE = re.compile(r'\{\{.*?\}\}\s*')
 _LIBRARIES = tuple(
   sysconfig.get_path(name) for name in ('stdlib', 'purelib', 'platlib')
 )
@@ -22,7 +30,8 @@ def told(error: BaseException) -> str:
   is not ours; none if it was raised before there was any, as by a call with
   other arguments than a function takes.
   """
-  line = reading.one_line(f'{type(error).__name__}: {error}')
+  message = _NODE.sub('', str(error))
+  line = reading.one_line(f'{type(error).__name__}: {message}')
   frames = [
     frame
     for frame in traceback.extract_tb(error.__traceback__)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Agents, by name: networks that act and that the learner improves."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from vacl_tf import builtin
@@ -27,21 +28,31 @@ def make(cfg: config.Config, roles: 'tuple[types.Role, ...]') -> 'base.Agent':
   return catalog.AGENTS.get(cfg.agent.name).make(roles, cfg.agent, cfg.seed)
 
 
-def check(cfg: config.Config, roles: 'tuple[types.Role, ...]') -> None:
+def check(
+  cfg: config.Config,
+  roles: 'tuple[types.Role, ...]',
+  observe: 'Callable[[], types.Observations] | None' = None,
+) -> None:
   """Raises ValueError if the agent can't play these roles; see `make`.
 
-  One that is not of this library is made, and looked at, too.
+  Args:
+    cfg: all constants.
+    roles: of the world.
+    observe: returns what agents of these roles observe, leaves [B, n, ...]. If
+      it is given, an agent that is not of this library is made and looked at.
   """
   name, task = cfg.agent.name, cfg.environment.name or 'this world'
   spec = catalog.AGENTS.get(name)
   needs = spec.needs(roles, cfg.agent)
   if needs:
     raise ValueError(f'agent={name} with env={task}: {needs}')
-  if name in builtin.AGENTS:
+  if observe is None or name in builtin.AGENTS:
     return
   from vacl_tf.agents import checked_agent
 
   try:
-    checked_agent.check(lambda: spec.make(roles, cfg.agent, cfg.seed), roles)
+    checked_agent.check(
+      lambda: spec.make(roles, cfg.agent, cfg.seed), roles, observe()
+    )
   except ValueError as error:
     raise ValueError(f'agent={name}: {error}') from error

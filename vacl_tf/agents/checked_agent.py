@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of agents that users bring, on made-up observations.
+"""Checks of agents that users bring, on the first observations of a world.
 
 Each fault is a ValueError of one line that says what is expected and what was
 given; or what the agent raised, and where.
@@ -16,18 +16,20 @@ from vacl_tf import types
 from vacl_tf import user_code
 from vacl_tf.agents import base
 
-_NUM_WORLDS, _NUM_SLOTS = 2, 3
-
 
 def check(
-  make: Callable[[], base.Agent], roles: tuple[types.Role, ...]
+  make: Callable[[], base.Agent],
+  roles: tuple[types.Role, ...],
+  seen: types.Observations,
 ) -> None:
   """Raises ValueError if an agent breaks its contract; see `base.Agent`.
 
   Args:
     make: returns the agent.
     roles: that it is to play.
+    seen: what agents of these roles observe, leaves [B, n, ...].
   """
+  num_worlds = len(seen[0].own)
   agent = _called('make', make)
   if not isinstance(agent, base.Agent):
     raise ValueError(
@@ -35,28 +37,33 @@ def check(
     )
   for name in ('policies', 'values'):
     parts = getattr(agent, name, ())
+    if not isinstance(parts, list | tuple):
+      raise ValueError(
+        f'{name}: expected a list of modules, given {type(parts).__name__}'
+      )
     if not any(map(_has_variables, parts)):
       raise ValueError(
         f'{name} have no variables; all of them have to be there when the '
         'agent is made'
       )
   counts = [role.num_agents for role in roles]
-  memory = _called('initial_memory', agent.initial_memory, _NUM_WORLDS, counts)
+  memory = _called('initial_memory', agent.initial_memory, num_worlds, counts)
   of_values = _called(
-    'initial_value_memory', agent.initial_value_memory, _NUM_WORLDS, counts
+    'initial_value_memory', agent.initial_value_memory, num_worlds, counts
   )
-  seen = _observations(roles, [_NUM_WORLDS])
   found = _called('act', agent.act, seen, memory)
   if not isinstance(found, tuple) or len(found) != 2:
     raise ValueError('act: expected (distributions, memory)')
-  _check_distributions('act', found[0], roles, _NUM_WORLDS)
+  _check_distributions('act', found[0], roles, num_worlds)
   _check_memory(memory, found[1])
-  segments = _observations(roles, [_NUM_WORLDS, agent.segment_length])
+  segments = tf.nest.map_structure(
+    lambda x: tf.repeat(x[:, None], agent.segment_length, 1), seen
+  )
   sequence = types.Sequence(segments, memory, of_values)
   _check_evaluation(
     _called('evaluate', agent.evaluate, sequence),
     roles,
-    _NUM_WORLDS * agent.segment_length,
+    num_worlds * agent.segment_length,
   )
 
 
@@ -73,29 +80,6 @@ def _called(where: str, function: Callable, *args: Any) -> Any:
     return function(*args)
   except Exception as error:
     raise ValueError(f'{where} failed: {user_code.told(error)}') from error
-
-
-def _observations(
-  roles: tuple[types.Role, ...], leading: Sequence[int]
-) -> types.Observations:
-  """Returns what agents could observe, leaves [*leading, n, ...]."""
-  return tuple(
-    types.Observation(
-      own=tf.zeros([*leading, role.num_agents, role.own_size]),
-      entities={
-        kind: tf.zeros([*leading, role.num_agents, _NUM_SLOTS, size])
-        for kind, size in role.entity_sizes.items()
-      },
-      masks={
-        kind: tf.ones([*leading, role.num_agents, _NUM_SLOTS], tf.bool)
-        for kind in role.mask_kinds
-      },
-      critic_own=tf.zeros([*leading, role.num_agents, role.own_size])
-      if role.critic_only_position
-      else (),
-    )
-    for role in roles
-  )
 
 
 def _check_evaluation(
@@ -128,6 +112,8 @@ def _check_distributions(
       is_legal = (action >= role.action.minimum) & (
         action <= role.action.maximum
       )
+      if not np.all(np.isfinite(action)):
+        raise ValueError(f'{name}: expected finite numbers, given NaN')
       if not np.all(is_legal):
         raise ValueError(
           f'{name}: expected {role.action.minimum} to {role.action.maximum}, '
@@ -137,6 +123,8 @@ def _check_distributions(
         )
       log_prob = _called(f'{name}: log_prob', one.log_prob, action)
       _check_shape(f'{name}: log_prob', log_prob, agents)
+      if not np.all(np.isfinite(log_prob)):
+        raise ValueError(f'{name}: log_prob: expected finite numbers')
 
 
 def _check_tuple(name: str, given: Any, roles: tuple[types.Role, ...]) -> None:
@@ -157,7 +145,7 @@ def _check_shape(name: str, given: Any, shape: Sequence[int]) -> None:
 def _check_memory(before: types.Memory, after: types.Memory) -> None:
   """Raises ValueError if the memory after a step is another structure."""
   shapes = [
-    [(x.shape, x.dtype) for x in tf.nest.flatten(memory)]
+    [(np.shape(x), np.asarray(x).dtype) for x in tf.nest.flatten(memory)]
     for memory in (before, after)
   ]
   if shapes[0] != shapes[1]:

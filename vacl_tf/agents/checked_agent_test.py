@@ -4,6 +4,7 @@
 
 from unittest import mock
 
+import numpy as np
 import sonnet as snt
 import tensorflow as tf
 from absl.testing import parameterized
@@ -20,6 +21,29 @@ _ROLES = (
   types.Role('walker', 2, types.continuous([-1.0], [1.0]), 3, {'things': 2}),
   types.Role('talker', 1, types.multi_discrete((3, 2)), 4, {}, (), (0, 1)),
 )
+
+
+def _seen(roles=_ROLES):
+  """Returns what they could observe in two worlds, with three entities each."""
+  found = []
+  for role in roles:
+    leading = [2, role.num_agents]
+    found.append(
+      types.Observation(
+        own=tf.ones([*leading, role.own_size]),
+        entities={
+          kind: tf.ones([*leading, 3, size])
+          for kind, size in role.entity_sizes.items()
+        },
+        masks={
+          kind: tf.ones([*leading, 3], tf.bool) for kind in role.mask_kinds
+        },
+        critic_own=tf.ones([*leading, role.own_size])
+        if role.critic_only_position
+        else (),
+      )
+    )
+  return tuple(found)
 
 
 class _Agent(base.FeedForwardAgent):
@@ -89,6 +113,19 @@ class _Growing(_Agent):
     return self.distributions(observations), tf.zeros([2])
 
 
+class _NotFinite(_Agent):
+  def __init__(self):
+    super().__init__()
+    for part in self.policies:
+      part.b.assign_add(np.full(part.b.shape, np.nan))
+
+
+class _Alone(_Agent):
+  def __init__(self):
+    super().__init__()
+    self.policies = self.policies[0]
+
+
 class _LossOfRows(_Agent):
   def evaluate(self, sequence):
     return super().evaluate(sequence)._replace(loss=tf.zeros([2]))
@@ -96,7 +133,7 @@ class _LossOfRows(_Agent):
 
 class CheckedAgentTest(tf.test.TestCase, parameterized.TestCase):
   def test_a_sound_agent_passes(self):
-    checked_agent.check(_Agent, _ROLES)
+    checked_agent.check(_Agent, _ROLES, _seen())
 
   @parameterized.parameters(*catalog.AGENTS.names())
   def test_those_of_the_library_pass(self, agent):
@@ -106,7 +143,9 @@ class CheckedAgentTest(tf.test.TestCase, parameterized.TestCase):
       types.Role('agent', 3, types.discrete(5), 4, entities, ('things',)),
     )
     checked_agent.check(
-      lambda: agents.make(config.Config(agent=cfg), roles), roles
+      lambda: agents.make(config.Config(agent=cfg), roles),
+      roles,
+      _seen(roles),
     )
 
   @parameterized.parameters(
@@ -119,6 +158,8 @@ class CheckedAgentTest(tf.test.TestCase, parameterized.TestCase):
       r'evaluate, values of walker: expected shape \[2, 2\], given \[2, 2, 1\]',
     ),
     (_ActAlone, 'act, distributions: expected a tuple of 2.* BoundedNormal$'),
+    (_NotFinite, 'walker: expected finite numbers, given NaN'),
+    (_Alone, 'policies: expected a list of modules, given Linear'),
     (_Growing, 'act: the memory after a step has other shapes'),
     (_LossOfRows, r'evaluate, loss: expected shape \[\], given \[2\]'),
     (dict, 'make: expected a base.Agent, given dict'),
@@ -126,7 +167,7 @@ class CheckedAgentTest(tf.test.TestCase, parameterized.TestCase):
   )
   def test_each_fault_is_told_in_a_line(self, make, message):
     with self.assertRaisesRegex(ValueError, message) as caught:
-      checked_agent.check(make, _ROLES)
+      checked_agent.check(make, _ROLES, _seen())
     self.assertNotIn('\n', str(caught.exception))
 
   def test_actions_that_there_are_not(self):
@@ -137,7 +178,7 @@ class CheckedAgentTest(tf.test.TestCase, parameterized.TestCase):
     with self.assertRaisesRegex(
       ValueError, 'act, actions of agent: expected 0 to 4, given 7; distr'
     ):
-      checked_agent.check(lambda: Wide(roles), roles)
+      checked_agent.check(lambda: Wide(roles), roles, _seen(roles))
 
   def test_foreign_agents_are_looked_at_before_they_train(self):
     self.enter_context(mock.patch.dict(catalog.AGENTS._entries))
@@ -150,7 +191,8 @@ class CheckedAgentTest(tf.test.TestCase, parameterized.TestCase):
       catalog.AGENTS.add(spec)
     cfg = config.Config(agent=config.AgentConfig(name='mine'))
     with self.assertRaisesRegex(ValueError, '^agent=mine: evaluate failed: '):
-      agents.check(cfg, _ROLES)
+      agents.check(cfg, _ROLES, _seen)
+    agents.check(cfg, _ROLES)  # Without observations there is nothing to see.
 
 
 if __name__ == '__main__':

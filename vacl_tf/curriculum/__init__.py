@@ -53,7 +53,7 @@ def make(
     made = entity_progression.EntityProgression(settings, spec.make)
   else:
     made = spec.make(settings[0])
-  _check_feedback(name, made)
+  _check_feedback(made)
   return made
 
 
@@ -88,13 +88,12 @@ def _settings(
   ]
 
 
-def _check_feedback(name: str, made: 'curriculum_base.Curriculum') -> None:
-  """Raises ValueError for names that are not fields of a TaskFeedback."""
+def _check_feedback(made: 'curriculum_base.Curriculum') -> None:
+  """Raises UnsuitableError for what is no field of a TaskFeedback."""
   from vacl_tf import types
+  from vacl_tf.curriculum import base
 
   for field in made.feedback:
     if field not in types.TaskFeedback._fields:
       known = types.TaskFeedback._fields
-      raise ValueError(
-        f'curriculum={name!r}: ' + overrides.unknown('feedback', field, known)
-      )
+      raise base.UnsuitableError(overrides.unknown('feedback', field, known))

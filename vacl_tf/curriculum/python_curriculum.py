@@ -274,6 +274,13 @@ def _padded(tasks: np.ndarray, num_tasks: int) -> types.TaskBatch:
   return base.fresh_batch(tf.constant(rows), tf.constant(len(tasks)))
 
 
+def _are_numbers(value: Any) -> bool:
+  try:
+    return np.asarray(value).dtype.kind in 'biuf'
+  except ValueError:  # Rows of different lengths.
+    return False
+
+
 def _check_chooser(chooser: Any) -> None:
   """Raises base.CurriculumError if this is no chooser with a state."""
   if not isinstance(chooser, Chooser):
@@ -289,7 +296,7 @@ def _check_chooser(chooser: Any) -> None:
       'is nothing to keep'
     )
   for key, value in state.items():
-    if np.asarray(value).dtype.kind not in 'biuf':
+    if not _are_numbers(value):
       raise base.CurriculumError(
         f'{type(chooser).__name__}.state[{key!r}]: expected an array of '
         f'numbers, given {reading.one_line(repr(value))}'

@@ -56,6 +56,12 @@ class _Wordy(_Chooser):
     self.state['word'] = 'left'
 
 
+class _Ragged(_Chooser):
+  def __init__(self, tasks, cfg, rng):
+    super().__init__(tasks, cfg, rng)
+    self.state['rows'] = [[1.0], [1.0, 2.0]]
+
+
 class _Stateless(_Chooser):
   def __init__(self, tasks, cfg, rng):
     del tasks, cfg, rng
@@ -235,6 +241,7 @@ class PythonCurriculumTest(_TestCase):
       _Stateless,
       '_Stateless.state: expected a dict of arrays, given NoneType; set',
     ),
+    (_Ragged, r"_Ragged.state\['rows'\]: expected an array of numbers"),
     (
       _Wordy,
       r"_Wordy.state\['word'\]: expected an array of numbers, given 'left'",

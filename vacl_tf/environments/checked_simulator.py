@@ -6,7 +6,9 @@ Each fault is a WorldError of one line that names the array, what is expected
 and what was given; or what the world raised, and where.
 """
 
-from collections.abc import Sequence
+import contextlib
+import numbers
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,10 +28,13 @@ _NUM_TASKS = 50
 _ROUNDING = 1e-5  # Of float32 means, which may be a little above 1.
 _ATTRIBUTES = {
   'name': str,
-  'horizon': int,
+  'horizon': numbers.Integral,
   'roles': tuple,
   'task_space': task_space.TaskSpace,
 }
+
+
+_KINDS = {numbers.Integral: 'a whole number'}  # As messages name them.
 
 
 class Checked(base.Simulator):
@@ -52,7 +57,7 @@ class Checked(base.Simulator):
 
   @property
   def state(self) -> Any:
-    return self._simulator.state
+    return _called('state', lambda: self._simulator.state)
 
   def place(self, phi: np.ndarray, seed: Sequence[int]) -> None:
     _called('place', self._simulator.place, phi, seed)
@@ -94,14 +99,13 @@ def check_world(world: base.World) -> None:
     raise base.WorldError(
       f'make_simulator: expected a base.Simulator, given {type(made).__name__}'
     )
-  checked = Checked(made, world)
   phi = world.task_space.sample_easy(_NUM_WORLDS, randomness.root(0))
-  checked.place(np.asarray(phi), [0, 0])
-  checked.read_task()
-  checked.observe()
-  checked.step(_actions(world))
-  checked.observe()
-  checked.close()
+  with contextlib.closing(Checked(made, world)) as checked:
+    checked.place(np.asarray(phi), [0, 0])
+    checked.read_task()
+    checked.observe()
+    checked.step(_actions(world))
+    checked.observe()
 
 
 def _check_environment(env: base.Environment) -> None:
@@ -127,6 +131,17 @@ def _check_environment(env: base.Environment) -> None:
     )
   )
   check_outcome(outcome, env, _NUM_WORLDS)
+
+
+def first_observations(world: base.World) -> types.Observations:
+  """Returns what agents observe at the start of two easy tasks [2, n, ...]."""
+  seed = randomness.root(0)
+  phi = world.task_space.sample_easy(_NUM_WORLDS, seed)
+  if isinstance(world, base.Environment):
+    return world.observe(world.place(phi, seed))
+  with contextlib.closing(world.make_simulator(_NUM_WORLDS)) as worlds:
+    worlds.place(np.asarray(phi), [0, 0])
+    return tf.nest.map_structure(tf.constant, worlds.observe())
 
 
 def check_task_space(space: task_space.TaskSpace) -> None:
@@ -197,8 +212,9 @@ def check_outcome(
     shape = [num_worlds, role.num_agents]
     _check_floats(f'reward of {role.name}', reward, shape)
   for name in ('progress', 'discount'):
-    array = np.asarray(getattr(outcome, name))
+    array = getattr(outcome, name)
     _check_floats(name, array, [num_worlds])
+    array = np.asarray(array)
     is_wrong = (array < -_ROUNDING) | (array > 1.0 + _ROUNDING)
     if is_wrong.any():
       row = int(is_wrong.argmax())
@@ -222,11 +238,9 @@ def _actions(world: base.World) -> tuple[np.ndarray, ...]:
 def _check_attributes(world: base.World) -> None:
   """Raises base.WorldError for what a world has to say of itself."""
   for name, kind in _ATTRIBUTES.items():
-    found = getattr(world, name, None)
-    if not isinstance(found, kind):
-      raise base.WorldError(
-        f'{name}: expected {kind.__name__}, given {type(found).__name__}'
-      )
+    _check_attribute(world, name, kind)
+  for name in ('num_dims', 'num_entities', 'num_agents'):
+    _check_attribute(world.task_space, name, numbers.Integral)
   for index, role in enumerate(world.roles):
     if not isinstance(role, types.Role):
       raise base.WorldError(
@@ -247,6 +261,15 @@ def _check_attributes(world: base.World) -> None:
     )
 
 
+def _check_attribute(thing: Any, name: str, kind: type) -> None:
+  found = _called(name, getattr, thing, name, None)
+  if not isinstance(found, kind):
+    raise base.WorldError(
+      f'{name}: expected {_KINDS.get(kind, kind.__name__)}, given '
+      f'{type(found).__name__}'
+    )
+
+
 def _check_tuple(name: str, given: Any, world: base.World) -> None:
   num_roles = len(world.roles)
   if not isinstance(given, tuple) or len(given) != num_roles:
@@ -260,6 +283,10 @@ def _check_tuple(name: str, given: Any, world: base.World) -> None:
 
 
 def _check_keys(name: str, given: Any, expected: Any) -> None:
+  if not isinstance(given, Mapping):
+    raise base.WorldError(
+      f'{name}: expected a dict, given {type(given).__name__}'
+    )
   if set(given) != set(expected):
     raise base.WorldError(
       f'{name}: expected the kinds {sorted(expected)}, given {sorted(given)}'
@@ -284,7 +311,7 @@ def _check_array(
   what: str,
 ) -> None:
   """Raises base.WorldError for another shape, None being any size, or type."""
-  array = np.asarray(given)
+  array = _called(name, np.asarray, given)
   is_right = array.ndim == len(shape) and all(
     size in (None, found)
     for size, found in zip(shape, array.shape, strict=True)

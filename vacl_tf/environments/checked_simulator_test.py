@@ -24,6 +24,13 @@ class _Space(task_space.BoxTaskSpace):
     return 0.1 * self.sample_uniform(num_tasks, seed)
 
 
+def _space(**attributes):
+  space = _Space()
+  for name, value in attributes.items():
+    setattr(space, name, value)
+  return space
+
+
 class _World(base.HostWorld):
   """Three agents in the plane; the world that a test breaks in one place."""
 
@@ -112,6 +119,12 @@ class HostWorldTest(tf.test.TestCase, parameterized.TestCase):
       'own_axes',
       {'own': np.zeros([2, 2], np.float32)},
       'own: expected float32 of shape [2, 2, 2], given float32 of shape [2, 2]',
+    ),
+    ('own_ragged', {'own': [[1.0], [1.0, 2.0]]}, 'own failed: ValueError: '),
+    (
+      'no_entities',
+      {'entities': None},
+      'entities: expected a dict, given None',
     ),
     (
       'own_dtype',
@@ -273,8 +286,9 @@ class HostWorldTest(tf.test.TestCase, parameterized.TestCase):
       checked_simulator.check_world(world)
 
   @parameterized.parameters(
-    ({'horizon': '9'}, 'horizon: expected int, given str'),
+    ({'horizon': '9'}, 'horizon: expected a whole number, given str'),
     ({'roles': types.discrete(2)}, 'roles: expected tuple, given BoundedArray'),
+    ({'task_space': _space(num_entities=None)}, 'num_entities: expected a w'),
     ({'roles': (5,)}, r'roles\[0\]: expected a types.Role, given int; .*comma'),
     ({'task_space': None}, 'task_space: expected TaskSpace, given NoneType'),
     (
@@ -296,6 +310,22 @@ class HostWorldTest(tf.test.TestCase, parameterized.TestCase):
       setattr(world, name, value)
     with self.assertRaisesRegex(base.WorldError, message):
       checked_simulator.check_world(world)
+
+  def test_worlds_are_closed_whatever_they_do(self):
+    closed = []
+
+    class Failing(_Simulator):
+      def step(self, actions):
+        raise KeyError
+
+      def close(self):
+        closed.append(self)
+
+    world = _World()
+    world.make_simulator = lambda num_worlds: Failing(world, num_worlds)
+    with self.assertRaisesRegex(base.WorldError, '^step failed: KeyError'):
+      checked_simulator.check_world(world)
+    self.assertLen(closed, 1)
 
   def test_something_else(self):
     with self.assertRaisesRegex(

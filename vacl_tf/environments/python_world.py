@@ -5,6 +5,7 @@
 See docs/guides/own_world.md.
 """
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -118,19 +119,22 @@ class PythonWorld(base.HostWorld):
     self.task_space = tasks.with_agents(num_agents)
     checked_simulator.check_task_space(self.task_space)
     self._make = make
-    world = make()
+    with contextlib.closing(make()) as world:
+      self._look_at(world, num_agents)
+
+  def _look_at(self, world: one_world.OneWorld, num_agents: int) -> None:
+    """Begins an easy task, to see what its agents observe."""
     if world.num_agents != num_agents:
       raise base.WorldError(
         f'num_agents: expected {num_agents}, given {world.num_agents}'
       )
-    phi = np.asarray(tasks.sample_easy(1, randomness.root(0)))
-    task = phi.reshape(tasks.shape)
+    phi = np.asarray(self.task_space.sample_easy(1, randomness.root(0)))
+    task = phi.reshape(self.task_space.shape)
     where, rng = 'world 0, reset', _generator([0])
     first = simulator.called(where, world.reset, task, rng)
     first = simulator.called(where, _arrays, where, first, num_agents)
     self._layout = {key: array.shape for key, array in first.items()}
     self.roles = (self._role(world),)
-    world.close()
 
   @property
   def layout(self) -> Layout:

@@ -6,6 +6,7 @@ Tasks are played with random actions, agents evaluated, curricula asked for
 tasks, told made-up values and resumed; all in seconds and without training.
 """
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -13,6 +14,8 @@ from absl import flags
 
 from vacl_tf import builtin
 from vacl_tf import catalog
+from vacl_tf import environments
+from vacl_tf import user_code
 from vacl_tf.launch import command_line
 
 with command_line.quiet_imports():
@@ -65,10 +68,11 @@ def _list_trials() -> Iterator[_Trial]:
       'task, an agent or a curriculum'
     )
   env = _ENV.value or (*tasks, *builtin.TASKS)[0]
-  try:
-    catalog.TASKS.get(env)
-  except ValueError as error:
-    raise command_line.UsageError(str(error)) from error
+  if agents or curricula:
+    try:
+      environments.load(env)
+    except (ImportError, ValueError) as error:
+      raise command_line.UsageError(str(error)) from error
   for kind, names in (
     ('task', tasks),
     ('agent', agents),
@@ -85,10 +89,14 @@ def main() -> int:
   devices.use()
   code = 0
   for trial in list(_list_trials()):
+    what = f'{trial.kind} {trial.name}'
     try:
-      print(f'{trial.kind} {trial.name}: {trial.run()}', flush=True)
+      print(f'{what}: {trial.run()}', flush=True)
     except (ValueError, curriculum_base.CurriculumError) as error:
-      code = command_line.fail(f'{trial.kind} {trial.name}: {error}')
+      told = re.sub(rf'^\w+={trial.name}: ', '', str(error))
+      code = command_line.fail(f'{what}: {told}')
+    except Exception as error:  # Of the user's code, in a graph say.
+      code = command_line.fail(f'{what} failed: {user_code.told(error)}')
   return code
 
 

@@ -260,6 +260,8 @@ def film(
     ]
     frames += _PAUSE_FRAMES * frames[-1:]
     return str(rendering.write_video(frames, command_line.folder(path)))
+  except base.WorldError:
+    raise
   except (NotImplementedError, OSError, ValueError) as error:
     raise command_line.UsageError(f'video={path}: {error}') from error
 

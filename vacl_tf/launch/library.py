@@ -23,6 +23,7 @@ from vacl_tf import environments
 from vacl_tf import overrides
 from vacl_tf import presets
 from vacl_tf.environments import base
+from vacl_tf.environments import checked_simulator
 from vacl_tf.launch import judging
 from vacl_tf.launch import run_folder
 from vacl_tf.launch import session
@@ -128,7 +129,11 @@ def make_worlds(cfg: config.Config) -> tuple[base.World, ...]:
     ValueError: the agent can't play it.
   """
   envs = environments.load_all(cfg)
-  agents.check(cfg, envs[-1].roles)
+  agents.check(
+    cfg,
+    envs[-1].roles,
+    lambda: checked_simulator.first_observations(envs[-1]),
+  )
   return envs
 
 

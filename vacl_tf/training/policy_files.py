@@ -18,6 +18,7 @@ from vacl_tf import config
 from vacl_tf import environments
 from vacl_tf import presets
 from vacl_tf import reading
+from vacl_tf.environments import checked_simulator
 from vacl_tf.training import checkpoints
 from vacl_tf.training import export
 from vacl_tf.training import files
@@ -136,13 +137,14 @@ def _load_graph(directory: pathlib.Path) -> _Graph:
 
 def _build(cfg: config.Config, facts: dict[str, Any]) -> export.ExportedPolicy:
   """Returns an untrained policy of the kind that is described."""
-  roles = environments.make(cfg.environment).roles
+  world = environments.make(cfg.environment)
+  roles = world.roles
   if export.described(roles) != facts['roles']:
     raise ValueError(
       f'it was made for another version of {cfg.environment.name}: its '
       f'observations are {reading.one_line(facts["roles"])}'
     )
-  agents.check(cfg, roles)
+  agents.check(cfg, roles, lambda: checked_simulator.first_observations(world))
   return export.ExportedPolicy(agents.make(cfg, roles), roles)
 
 
