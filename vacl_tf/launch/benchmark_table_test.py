@@ -4,6 +4,7 @@
 
 import hashlib
 import pathlib
+import re
 
 import numpy as np
 from absl.testing import absltest
@@ -16,6 +17,7 @@ from vacl_tf.launch import benchmark_table
 _ROOT = pathlib.Path(__file__).parents[2]
 _RESULTS = _ROOT / 'results' / 'benchmark'
 _PAGE = _ROOT / 'docs' / 'benchmark.md'
+_README = _ROOT / 'README.md'
 
 
 def _row(task, seed, *, success=0.5, area=0.5, is_smoke=False, **changes):
@@ -111,6 +113,18 @@ class TableTest(absltest.TestCase):
     wanted = benchmark_table.rewritten(text, _RESULTS)
     self.assertEqual(text, wanted, 'put what is wanted into docs/benchmark.md')
     self.assertIn('learnability', text.partition('begin of the table')[2])
+
+  def test_the_readme_has_the_same_numbers(self):
+    if not _PAGE.is_file() or not _README.is_file():
+      self.skipTest('docs/ is not here')
+    page, cells = _PAGE.read_text(), {}
+    _, _, rest = _README.read_text().partition('| | VACL | RCG |\n')
+    for line in rest.partition('\n\n')[0].splitlines()[1:]:
+      for name, cell in zip(('vacl', 'rcg'), line.split('|')[2:4], strict=True):
+        cells.setdefault(name, []).append(cell.strip())
+    for name, found in cells.items():
+      scores = re.findall(rf'^\| {name} \| \d+ \| ([^|]+) \|', page, re.M)
+      self.assertCountEqual(found, scores, f'success of {name}')
 
   def test_the_file_of_every_row_is_beside_it(self):
     if not _RESULTS.is_dir():

@@ -17,6 +17,7 @@ from vacl_tf import environments
 from vacl_tf import randomness
 from vacl_tf import reading
 from vacl_tf import types
+from vacl_tf.curriculum import base as curriculum_base
 from vacl_tf.environments import base
 from vacl_tf.environments import rendering
 from vacl_tf.launch import command_line
@@ -103,7 +104,12 @@ def _from_checkpoint(run_dir: pathlib.Path) -> Policy:
     raise command_line.UsageError(
       f'{error}; give the run_dir of another run'
     ) from error
-  run = run_lib.Run(cfg, envs)
+  try:
+    run = run_lib.Run(cfg, envs)
+  except curriculum_base.CurriculumError as error:
+    raise command_line.UsageError(
+      f'curriculum={cfg.curriculum.name}: {error}'
+    ) from error
   saved = checkpoints.Checkpointer(run, directory, 1)
   if not saved.read_newest():
     raise command_line.UsageError(
