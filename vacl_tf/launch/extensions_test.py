@@ -7,6 +7,9 @@ import pathlib
 import sys
 from unittest import mock
 
+# Once, before sys.modules is patched: commands import it with modules of users,
+# and it can't be imported twice.
+import tensorflow as tf  # noqa: F401
 from absl.testing import absltest
 from absl.testing import parameterized
 
