@@ -45,8 +45,8 @@ class BrokenWorldTest(absltest.TestCase):
     self.assertEqual(ended.code, command_line.FAILURE, ended.err)
     self.assertEqual(
       ended.err,
-      'error: env=elated: progress: expected numbers from 0 to 1, given '
-      '[1.5, 1.5]\n',
+      'error: env=elated: progress: expected numbers from 0 to 1, given 1.5 in '
+      'world 0\n',
     )
 
 

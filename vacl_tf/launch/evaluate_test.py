@@ -74,6 +74,7 @@ class BadInputTest(parameterized.TestCase):
     self._assert_refused(message, f'--run_dir={self.folder}')
 
   @parameterized.parameters(
+    ({'ppo.trace_decay': 0.5}, "field='ppo.trace_decay' is unknown"),
     ({'agent.num_heads': 2}, "field='agent.num_heads' is unknown"),
     ({'environment.name': 'push_bal'}, 'did you mean push_ball'),
     ({'agent.name': 'atention'}, 'did you mean attention'),

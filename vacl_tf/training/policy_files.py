@@ -8,6 +8,7 @@ describes it, and the files give its variables alone.
 """
 
 import pathlib
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import tensorflow as tf
@@ -57,7 +58,9 @@ def load_policy(
   if run_graph:
     return _load_graph(directory), facts
   try:
-    cfg = _restore(facts, ('environment.', 'agent.', 'seed'))
+    # A policy may have been trained with a curriculum that is not known here.
+    cfg = _restore(facts, lambda name: not name.startswith('curriculum.'))
+    bounds.check(cfg)
     policy = _build(cfg, facts)
   except (ImportError, ValueError) as error:
     raise _unusable_facts(
@@ -76,18 +79,18 @@ def trained_world(
     UnusableError: it is not known here, or they are not possible.
   """
   try:
-    return _restore(facts, ('environment.',)).environment
+    of_world = _restore(facts, lambda name: name.startswith('environment.'))
+    return of_world.environment
   except ValueError as error:
     raise _unusable_facts(directory, error) from error
 
 
-def _restore(facts: dict[str, Any], parts: tuple[str, ...]) -> config.Config:
-  """Returns the config of policy.json, the rest of it at its defaults.
-
-  How a policy was trained, its curriculum say, need not be known here.
-  """
+def _restore(
+  facts: dict[str, Any], is_wanted: Callable[[str], bool]
+) -> config.Config:
+  """Returns a part of the config of policy.json, the rest at its defaults."""
   values = facts['config'].items()
-  cfg = presets.restore({k: x for k, x in values if k.startswith(parts)})
+  cfg = presets.restore({name: x for name, x in values if is_wanted(name)})
   bounds.check_leaves(cfg, 'config.')
   return cfg
 

@@ -134,6 +134,7 @@ class WeightsTest(_Case):
     ({'agent.hidden_size': True}, 'hidden_size=True is not possible; .*: int'),
     ({'agent.name': 'mine'}, "agent='mine' is unknown; .*author.* --run_graph"),
     ({'environment.name': 'mine'}, "env='mine' is unknown; .* --run_graph"),
+    ({'preset': '\x1b[2J'}, 'allowed: printable text'),
     ({'agent.activation': '\x1b[2J'}, 'allowed: printable text'),
   )
   def test_a_description_that_is_not_possible(self, values, message):

@@ -177,7 +177,7 @@ class BrokenTest(parameterized.TestCase, tf.test.TestCase):
     (
       'progress',
       {'progress': lambda x: np.full_like(x, 1.5)},
-      'progress: expected numbers from 0 to 1, given [1.5, 1.5, 1.5]',
+      'progress: expected numbers from 0 to 1, given 1.5 in world 0',
       1,
     ),
   )
