@@ -378,7 +378,8 @@ def main() -> int:
       for counts in _asked_counts(name)
     }
   except base.WorldError as error:
-    return command_line.fail(f'env={name}: {error}')
+    told = str(error).removeprefix(f'env={name}: ')  # As when it is made.
+    return command_line.fail(f'env={name}: {told}')
   except (ImportError, ValueError) as error:
     raise command_line.UsageError(str(error)) from error
   if _JSON.value:
