@@ -6,6 +6,7 @@ import pathlib
 from unittest import mock
 
 from absl.testing import absltest
+from absl.testing import parameterized
 
 from vacl_tf import catalog
 from vacl_tf import config
@@ -16,7 +17,7 @@ from vacl_tf.testing import commands
 from vacl_tf.testing import fakes
 
 
-class BrokenWorldTest(absltest.TestCase):
+class BrokenWorldTest(parameterized.TestCase):
   def setUp(self):
     super().setUp()
     self.enter_context(mock.patch.dict(catalog.TASKS._entries))
@@ -31,7 +32,14 @@ class BrokenWorldTest(absltest.TestCase):
       )
     )
 
-  def test_training_ends_in_one_line(self):
+  @parameterized.parameters(
+    (0, command_line.USAGE),  # It is seen before anything is trained.
+    (5, command_line.FAILURE),
+  )
+  def test_training_ends_in_one_line(self, num_sound, code):
+    self.enter_context(
+      mock.patch.object(fakes.ElatedWorld, 'num_sound', num_sound)
+    )
     path = pathlib.Path(self.create_tempdir().full_path) / 'run'
     ended = commands.run(
       lambda: command_line.run(main.main, main.define),
@@ -42,7 +50,7 @@ class BrokenWorldTest(absltest.TestCase):
       '--config.agent.hidden_size=8',
       f'--run_dir={path}',
     )
-    self.assertEqual(ended.code, command_line.FAILURE, ended.err)
+    self.assertEqual(ended.code, code, ended.err)
     self.assertEqual(
       ended.err,
       'error: env=elated: progress: expected numbers from 0 to 1, given 1.5 in '

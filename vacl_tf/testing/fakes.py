@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Worlds, and an agent, that are made for tests."""
 
+import itertools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -248,15 +249,24 @@ class HostedWorld(base.HostWorld):
 
 
 class ElatedWorld(HostedWorld):
-  """A world that is broken: it tells of more progress than there can be."""
+  """A world that is broken: it tells of more progress than there can be.
+
+  Attributes:
+    num_sound: steps of each simulator before that.
+  """
+
+  num_sound = 0
 
   def make_simulator(self, num_worlds: int) -> base.Simulator:
     made = super().make_simulator(num_worlds)
-    step = made.step
+    step, steps = made.step, itertools.count()
 
     def elated_step(actions: tuple[np.ndarray, ...]) -> base.Outcome:
       progress = np.full([num_worlds], 1.5, np.float32)
-      return step(actions)._replace(progress=progress)
+      outcome = step(actions)
+      if next(steps) < self.num_sound:
+        return outcome
+      return outcome._replace(progress=progress)
 
     made.step = elated_step
     return made
