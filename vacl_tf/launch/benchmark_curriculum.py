@@ -207,6 +207,20 @@ def _verify(
   return 0
 
 
+def _refuse_a_choice() -> None:
+  """Refuses flags that choose runs where no runs are to choose from.
+
+  Raises:
+    UsageError: there are some.
+  """
+  for action, what in ((_VERIFY, 'the run of its row'), (_REPORT, 'all rows')):
+    for choice in (_TASKS, _SEEDS, _SHARD):
+      if action.value and choice.is_given:
+        raise command_line.UsageError(
+          f'--{action.name} is about {what}; leave out --{choice.name}'
+        )
+
+
 def _of_library(row: benchmark_rows.Row) -> str | None:
   """Returns the name of a row's curriculum, None if it came in a file."""
   return None if row.sha256 else row.submission
@@ -229,6 +243,7 @@ define = command_line.defines(
 def main() -> int:
   """Does what the flags say; returns the exit code."""
   study.count_jobs()  # Refused before anything is made.
+  _refuse_a_choice()
   try:
     if _REPORT.value and _OUTPUT.value:  # Without whatever it was made with.
       _report(command_line.folder(_OUTPUT.value))

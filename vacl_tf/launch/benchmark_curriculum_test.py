@@ -238,6 +238,8 @@ class RefusedTest(_Case):
     (['--submission=rcg', '--shard=5/4'], "shard='5/4' does not exist"),
     ([f'--verify={__file__}'], 'py cannot be read .it is not JSON'),
     (['--report'], 'has no rows'),
+    (['--report', '--shard=1/2'], 'about all rows; leave out --shard'),
+    (['--verify=a.json', '--tasks=spread_4'], 'its row; leave out --tasks'),
     (['--verify=none.json'], 'none.json is not a file; give one that'),
     (['--submission=rcg', '--output=/proc/none'], 'give another --output'),
     (['--submision=rcg'], "Unknown command line flag 'submision'"),
