@@ -31,6 +31,7 @@ _COMMON: Mapping[str, Any] = {
   'agent.attention_gain': 0.125,
   'agent.observation_frame': 'egocentric',
   'agent.num_hops': 2,
+  'agent.num_relations': 0,
   'ppo.learning_rate': 7e-4,
   'ppo.decay_start_steps': 0,
   'ppo.decay_start_coverage': 0.5,

@@ -13,6 +13,7 @@ from typing import Annotated, ClassVar, Literal, NamedTuple
 
 NUM_PARTS = 10  # Of a batch that mixes entity counts.
 NUM_HEADS = 4  # Of the self-attention of recurrent agents.
+NUM_RELATION_HEADS = 2  # Of the self-attention among observed entities.
 MANY = 10**9  # A bound for numbers that need none.
 MAX_SEED = 2**31 - 1
 
@@ -80,10 +81,14 @@ class AttentionConfig(AgentConfig):
   Attributes:
     num_hops: attention layers over the entities; the first is queried by the
       agent's own state, each further one by the result of the one before.
+    num_relations: layers of self-attention before the hops, in which each
+      entity attends to the others and to the agent: so a ball is seen together
+      with the landmark beside it.
   """
 
   name: str = 'attention'
   num_hops: Annotated[int, Range(1, 10)] = 1
+  num_relations: Annotated[int, Range(0, 10)] = 0
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -91,7 +91,7 @@ def _fields(cls):
 def _agent(name, roles) -> base.Agent:
   """Returns an agent whose variables are all of order one."""
   cls = catalog.AGENTS.get(name).config
-  values = {'num_hops': 2, 'segment_length': 2}
+  values = {'num_hops': 2, 'num_relations': 1, 'segment_length': 2}
   values = {key: x for key, x in values.items() if key in _fields(cls)}
   frame = 'egocentric' if _ROLES[roles][0].egocentric else 'world'
   cfg = cls(

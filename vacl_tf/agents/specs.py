@@ -51,10 +51,20 @@ def _common_needs(
 def _attention_needs(
   roles: 'tuple[types.Role, ...]', cfg: config.AttentionConfig
 ) -> str:
-  if cfg.num_hops > 1 and not any(role.entity_sizes for role in roles):
+  for name, given, least in (
+    ('num_hops', cfg.num_hops, 1),
+    ('num_relations', cfg.num_relations, 0),
+  ):
+    if given > least and not any(role.entity_sizes for role in roles):
+      return (
+        f'config.agent.{name}={given} needs entities to attend to, and nobody '
+        f'observes any; allowed: {least}'
+      )
+  parts = 2 * config.NUM_RELATION_HEADS  # Half of the units are divided.
+  if cfg.num_relations and cfg.hidden_size % parts:
     return (
-      f'config.agent.num_hops={cfg.num_hops} needs entities to attend to, and '
-      'nobody observes any; allowed: 1'
+      f'config.agent.hidden_size={cfg.hidden_size} is divided among heads if '
+      f'there are relations; allowed: multiples of {parts}'
     )
   return _common_needs(roles, cfg)
 

@@ -33,12 +33,13 @@ class NeedsTest(parameterized.TestCase):
     masked = _PLAIN._replace(mask_kinds=('things',))
     self.assertEqual(_needs(cfg, masked), '')
 
-  def test_several_hops_need_entities(self):
-    cfg = dataclasses.replace(_ATTENTION, num_hops=2)
+  @parameterized.parameters(('num_hops', 2, 1), ('num_relations', 1, 0))
+  def test_more_attention_needs_entities(self, name, given, allowed):
+    cfg = dataclasses.replace(_ATTENTION, **{name: given})
     self.assertEqual(
       _needs(cfg, _ALONE),
-      'config.agent.num_hops=2 needs entities to attend to, and nobody '
-      'observes any; allowed: 1',
+      f'config.agent.{name}={given} needs entities to attend to, and nobody '
+      f'observes any; allowed: {allowed}',
     )
     self.assertEqual(_needs(cfg, _ALONE, _PLAIN), '')
     self.assertEqual(_needs(_ATTENTION, _ALONE), '')
@@ -47,6 +48,10 @@ class NeedsTest(parameterized.TestCase):
     cfg = dataclasses.replace(_RECURRENT, hidden_size=30)
     self.assertIn('config.agent.hidden_size=30', _needs(cfg, _PLAIN))
     self.assertIn('multiples', _needs(cfg, _PLAIN))
+    cfg = dataclasses.replace(_ATTENTION, hidden_size=30)
+    self.assertEqual(_needs(cfg, _PLAIN), '')
+    cfg = dataclasses.replace(cfg, num_relations=1)
+    self.assertIn('config.agent.hidden_size=30', _needs(cfg, _PLAIN))
     cfg = dataclasses.replace(_RECURRENT, hidden_size=32)
     self.assertEqual(_needs(cfg, _PLAIN), '')
 

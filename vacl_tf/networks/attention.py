@@ -7,7 +7,6 @@ code.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import sonnet as snt
@@ -16,8 +15,9 @@ import tensorflow as tf
 from vacl_tf import config
 from vacl_tf import types
 from vacl_tf.networks import blocks
+from vacl_tf.networks import multi_head
+from vacl_tf.networks import relations
 
-ABSENT = -1e9  # Score of an empty entity slot.
 _MATRIX = 16  # Keys from which on a matrix product is faster than a sum.
 
 
@@ -47,7 +47,7 @@ def attend(
   else:
     scores = tf.matmul(query, keys, transpose_b=True)
   if mask is not None:
-    scores = tf.where(tf.expand_dims(mask, 1), scores, ABSENT)
+    scores = tf.where(tf.expand_dims(mask, 1), scores, multi_head.ABSENT)
   weights = tf.nn.softmax(scores, -1)
   if mask is not None:  # Where all are absent, they would share the weight.
     weights = tf.where(tf.expand_dims(mask, 1), weights, 0.0)
@@ -110,13 +110,6 @@ class Attention(snt.Module):
     return tf.reshape(attend(query, keys, mask), [-1, size])
 
 
-class Encoding(NamedTuple):
-  """Normalised activations, and the affine that has yet to be applied."""
-
-  x: tf.Tensor  # [..., H]
-  affine: blocks.Affine
-
-
 class Hop(snt.Module):
   """Attention over the entities of each kind, then two dense blocks."""
 
@@ -138,11 +131,11 @@ class Hop(snt.Module):
 
   def __call__(
     self,
-    query: Encoding,
-    own: Encoding,
-    entities: Mapping[str, Encoding],
+    query: blocks.Encoding,
+    own: blocks.Encoding,
+    entities: Mapping[str, blocks.Encoding],
     masks: Mapping[str, tf.Tensor],
-  ) -> Encoding:
+  ) -> blocks.Encoding:
     """Returns one encoding [N, H] for each query.
 
     Args:
@@ -159,7 +152,7 @@ class Hop(snt.Module):
       parts.append(attention(query.x, seen.x, 1, pair, mask))
       affines.append(seen.affine)
     mixed = self.mix(tf.concat(parts, -1), *affines)
-    return Encoding(self.out(mixed, self.mix.affine), self.out.affine)
+    return blocks.Encoding(self.out(mixed, self.mix.affine), self.out.affine)
 
 
 class Encoder(snt.Module):
@@ -185,6 +178,9 @@ class Encoder(snt.Module):
       for kind, seen_size in role.entity_sizes.items()
     }
     self.self_block = blocks.Block(rng, size, size, activation, 'self')
+    self.relations = [
+      relations.Relation(rng, cfg) for _ in range(cfg.num_relations)
+    ]
     self.hops = [Hop(rng, tuple(self.entity), cfg) for _ in range(cfg.num_hops)]
 
   @property
@@ -194,24 +190,26 @@ class Encoder(snt.Module):
 
   def __call__(self, observation: types.Observation) -> tf.Tensor:
     """Returns normalised encodings [B * n, H] of an observation [B, n, ...]."""
-    own = Encoding(self.own(_rows(observation.own)), self.own.affine)
+    own = blocks.Encoding(self.own(_rows(observation.own)), self.own.affine)
     entities = {
       kind: self._entities(kind, observation.entities[kind])
       for kind in self.entity
     }
     masks = {kind: _rows(mask) for kind, mask in observation.masks.items()}
-    mine = Encoding(self.self_block(*own), self.self_block.affine)
+    mine = blocks.Encoding(self.self_block(*own), self.self_block.affine)
+    for relation in self.relations:
+      entities = relation(mine, entities, masks)
     found = self.hops[0](own, mine, entities, masks)
     for hop in self.hops[1:]:
       found = hop(found, found, entities, masks)
     return found.x
 
-  def _entities(self, kind: str, seen: tf.Tensor) -> Encoding:
+  def _entities(self, kind: str, seen: tf.Tensor) -> blocks.Encoding:
     """Returns encodings [B * n, m, H] of entities [B, n, m, F]."""
     block = self.entity[kind]
     x = block(_rows(seen))
     x = tf.reshape(x, [-1, tf.shape(seen)[2], x.shape[-1]])
-    return Encoding(x, block.affine)
+    return blocks.Encoding(x, block.affine)
 
 
 class OwnEncoder(snt.Module):

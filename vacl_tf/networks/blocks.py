@@ -13,6 +13,7 @@ about halves the time of an update on a CPU.
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import sonnet as snt
@@ -69,6 +70,13 @@ class Affine(snt.Module):
   def __call__(self, x: tf.Tensor) -> tf.Tensor:
     """Returns x [N, size] scaled and shifted, where it can't be folded."""
     return x * self.scale + self.offset
+
+
+class Encoding(NamedTuple):
+  """Normalised activations, and the affine that has yet to be applied."""
+
+  x: tf.Tensor  # [..., H]
+  affine: Affine
 
 
 def sum_rows(x: tf.Tensor) -> tf.Tensor:

@@ -45,10 +45,13 @@ def _make(num_agents, cfg, seed=0):
   )
 
 
-def _networks(num_agents=3, activation='relu', num_hops=1):
+def _networks(num_agents=3, activation='relu', num_hops=1, num_relations=0):
   """Networks whose variables are all of order 1."""
   cfg = config.AttentionConfig(
-    hidden_size=16, activation=activation, num_hops=num_hops
+    hidden_size=16,
+    activation=activation,
+    num_hops=num_hops,
+    num_relations=num_relations,
   )
   made = _make(num_agents, cfg)
   rng = np.random.default_rng(3)
@@ -76,11 +79,18 @@ def _line(layer, x):
   return x @ layer.w.numpy().astype(np.float64) + layer.b.numpy()
 
 
+def _norm(x):
+  return (x - np.mean(x)) / np.sqrt(np.var(x) + 1e-5)
+
+
+def _scale(affine, x):
+  return x * affine.scale.numpy() + affine.offset.numpy()
+
+
 def _block(block, x, activation):
   """Linear, activation, layer normalisation with its scale and offset."""
   y = _ACTIVATIONS[activation](_line(block.linear, x))
-  y = (y - np.mean(y)) / np.sqrt(np.var(y) + 1e-5)
-  return y * block.affine.scale.numpy() + block.affine.offset.numpy()
+  return _scale(block.affine, _norm(y))
 
 
 def _attend(query, weights, keys):
@@ -90,14 +100,54 @@ def _attend(query, weights, keys):
   return sum(s * key for s, key in zip(scores, keys, strict=True))
 
 
+def _relate(relation, mine, entities):
+  """Returns scaled entities; those given are normalised, with an affine."""
+  scaled = {
+    kind: [_scale(affine, x) for x in seen]
+    for kind, (seen, affine) in entities.items()
+  }
+  tokens = np.array([mine, *itertools.chain(*scaled.values())])
+  keys, values = _line(relation.key, tokens), _line(relation.value, tokens)
+  num_heads = config.NUM_RELATION_HEADS
+  related = {}
+  for kind, (seen, _) in entities.items():
+    found = []
+    for x, token in zip(seen, scaled[kind], strict=True):
+      heads = [
+        _attend_to(q, k, v)
+        for q, k, v in zip(
+          np.split(_line(relation.query, token), num_heads),
+          np.split(keys, num_heads, 1),
+          np.split(values, num_heads, 1),
+          strict=True,
+        )
+      ]
+      looked = _line(relation.out, np.concatenate(heads))
+      found.append(_norm(x + np.maximum(looked, 0.0)))
+    related[kind] = found, relation.affine
+  return related
+
+
+def _attend_to(query, keys, values):
+  scores = np.exp(keys @ query / np.sqrt(len(query)))
+  return scores @ values / np.sum(scores)
+
+
 def _encode(encoder, own, entities, activation):
   """Returns the code of what one agent observes."""
   e = _block(encoder.own, own, activation)
   query, mine = e, _block(encoder.self_block, e, activation)
+  found = {}
+  for kind, seen in entities.items():
+    block = encoder.entity[kind]
+    lines = [_ACTIVATIONS[activation](_line(block.linear, x)) for x in seen]
+    found[kind] = [_norm(x) for x in lines], block.affine
+  for relation in encoder.relations:
+    found = _relate(relation, mine, found)
   for hop in encoder.hops:
     parts = [mine]
-    for kind, seen in entities.items():
-      keys = [_block(encoder.entity[kind], row, activation) for row in seen]
+    for kind, (seen, affine) in found.items():
+      keys = [_scale(affine, x) for x in seen]
       parts.append(_attend(query, hop.attention[kind].w, keys))
     mixed = _block(hop.mix, np.concatenate(parts), activation)
     query = mine = _block(hop.out, mixed, activation)
@@ -145,12 +195,14 @@ class PolicyValueTest(parameterized.TestCase, tf.test.TestCase):
       self.assertEqual(found, size)
 
   @parameterized.parameters(
-    *itertools.product((2, 4, 7), ('relu', 'tanh'), (1,)),
-    (4, 'relu', 2),
-    (4, 'tanh', 3),
+    *itertools.product((2, 4, 7), ('relu', 'tanh'), (1,), (0,)),
+    (4, 'relu', 2, 0),
+    (4, 'tanh', 3, 0),
+    (4, 'relu', 2, 1),
+    (2, 'tanh', 1, 2),
   )
-  def test_equals_the_literal_network(self, num_agents, activation, num_hops):
-    networks = _networks(num_agents, activation, num_hops)
+  def test_equals_the_literal_network(self, num_agents, activation, *layers):
+    networks = _networks(num_agents, activation, *layers)
     observation = _observation(num_agents)
     self.assertNear(
       _outputs(networks, observation),
@@ -178,9 +230,12 @@ class PolicyValueTest(parameterized.TestCase, tf.test.TestCase):
     self.assertNear(found, (logits[:, order], value[:, order]))
     self.assertFar(found, (logits, value))
 
-  @parameterized.product(num_agents=(4, 7), kind=('agents', 'landmarks'))
-  def test_entities_are_alike(self, num_agents, kind):
-    networks, observation = _networks(), _observation(num_agents)
+  @parameterized.product(
+    num_agents=(4, 7), kind=('agents', 'landmarks'), num_relations=(0, 1)
+  )
+  def test_entities_are_alike(self, num_agents, kind, num_relations):
+    networks = _networks(num_relations=num_relations)
+    observation = _observation(num_agents)
     seen = observation.entities[kind]
     expected = _outputs(networks, observation)
     shuffled = observation.entities | {kind: tf.reverse(seen, [2])}
@@ -191,9 +246,10 @@ class PolicyValueTest(parameterized.TestCase, tf.test.TestCase):
     found = _outputs(networks, observation._replace(entities=other))
     self.assertFar(found, expected)
 
-  @parameterized.parameters('agents', 'landmarks')
-  def test_absent_entities_do_not_count(self, kind):
-    networks, observation = _networks(), _observation(4)
+  @parameterized.product(kind=('agents', 'landmarks'), num_relations=(0, 2))
+  def test_absent_entities_do_not_count(self, kind, num_relations):
+    networks = _networks(num_relations=num_relations)
+    observation = _observation(4)
     expected = _outputs(networks, observation)
     seen = observation.entities[kind]
     num = seen.shape[2]
@@ -206,9 +262,12 @@ class PolicyValueTest(parameterized.TestCase, tf.test.TestCase):
     self.assertNear(_outputs(networks, padded._replace(masks=masks)), expected)
     self.assertFar(_outputs(networks, padded), expected)
 
-  @parameterized.parameters('agents', 'landmarks')
-  def test_each_world_and_agent_has_a_mask_of_its_own(self, kind):
-    networks, observation = _networks(), _observation(4)
+  @parameterized.product(kind=('agents', 'landmarks'), num_relations=(0, 1))
+  def test_each_world_and_agent_has_a_mask_of_its_own(
+    self, kind, num_relations
+  ):
+    networks = _networks(num_relations=num_relations)
+    observation = _observation(4)
     seen = observation.entities[kind]
     is_present = np.random.default_rng(5).integers(0, 2, seen.shape[:3])
     is_present[..., 0] = 1
@@ -235,8 +294,10 @@ class PolicyValueTest(parameterized.TestCase, tf.test.TestCase):
     self.assertAllEqual(changed[1], expected[1])
     self.assertFar([changed[1]], [value])
 
-  def test_every_variable_has_a_gradient(self):
-    networks, observation = _networks(), _observation(3)
+  @parameterized.parameters(0, 2)
+  def test_every_variable_has_a_gradient(self, num_relations):
+    networks = _networks(num_relations=num_relations)
+    observation = _observation(3)
     with tf.GradientTape() as tape:
       logits = networks.policy(observation)
       value = networks.value((observation,))

@@ -8,7 +8,7 @@ parameters, and each agent has a recurrent state of its own in each. No
 parameter has a shape that depends on the number of agents or entities.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 import sonnet as snt
@@ -16,63 +16,11 @@ import tensorflow as tf
 
 from vacl_tf import config
 from vacl_tf import types
-from vacl_tf.networks import attention
 from vacl_tf.networks import blocks
 from vacl_tf.networks import distributions
 from vacl_tf.networks import gru
+from vacl_tf.networks import multi_head
 from vacl_tf.networks import views
-
-
-def attend(
-  query: tf.Tensor,
-  key: tf.Tensor,
-  value: tf.Tensor,
-  mask: tf.Tensor | None = None,
-) -> tf.Tensor:
-  """Returns the values, weighted by the softmax of query times key.
-
-  Products of elements are summed over tokens without being stored; automatic
-  differentiation would materialise them.
-
-  Args:
-    query: [N, S, heads, H] of S tokens, H units of each head.
-    key: [N, S, heads, H] of the tokens that are attended to.
-    value: likewise.
-    mask: bool [N, S], True = present; None = all present. Absent tokens get
-      weight 0; at least one has to be present.
-
-  Returns:
-    [N, S, heads, H].
-  """
-
-  @tf.custom_gradient
-  def weighted(
-    query: tf.Tensor, key: tf.Tensor, value: tf.Tensor
-  ) -> tuple[tf.Tensor, Callable]:
-    scores = _over_units(query, key)
-    if mask is not None:
-      scores = tf.where(mask[:, None, :, None], scores, attention.ABSENT)
-    weights = tf.nn.softmax(scores, 2)
-
-    def gradient(dy: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-      of_weights = _over_units(dy, value)
-      mean = tf.reduce_sum(weights * of_weights, 2, keepdims=True)
-      of_scores = (weights * (of_weights - mean))[..., None]
-      return (
-        tf.reduce_sum(of_scores * key[:, None], 2),
-        tf.reduce_sum(of_scores * query[:, :, None], 1),
-        tf.reduce_sum(weights[..., None] * dy[:, :, None], 1),
-      )
-
-    return tf.reduce_sum(weights[..., None] * value[:, None], 2), gradient
-
-  return weighted(query, key, value)
-
-
-def _over_units(left: tf.Tensor, right: tf.Tensor) -> tf.Tensor:
-  """Returns products [N, S, S, heads] of [N, S, heads, H], summed over H."""
-  left, right = (tf.transpose(x, [0, 2, 1, 3]) for x in (left, right))
-  return tf.transpose(tf.matmul(left, right, transpose_b=True), [0, 2, 3, 1])
 
 
 class Attention(snt.Module):
@@ -94,7 +42,7 @@ class Attention(snt.Module):
   def __call__(
     self, tokens: tf.Tensor, mask: tf.Tensor | None = None
   ) -> tf.Tensor:
-    """Returns tokens [N, S, H] after self-attention; see `attend`."""
+    """Returns tokens [N, S, H] after `multi_head.attend`."""
     num_tokens, size = tf.shape(tokens)[1], tokens.shape[2]
     size_of_head = size // config.NUM_HEADS
     x = blocks.standardize(tf.reshape(tokens, [-1, size]))
@@ -111,7 +59,7 @@ class Attention(snt.Module):
       3,
       2,
     )
-    found = attend(size_of_head**-0.5 * query, key, value, mask)
+    found = multi_head.attend(size_of_head**-0.5 * query, key, value, mask)
     found = self.out(tf.reshape(found, [-1, size]), ())
     return tokens + tf.reshape(found, [-1, num_tokens, size])
 
@@ -161,7 +109,8 @@ class Core(snt.Module):
       kind: tf.reshape(x, [-1, tf.shape(x)[-2], x.shape[-1]])
       for kind, x in seen.entities.items()
     }
-    mask = self._mask(entities, seen.masks)
+    slots = {kind: tf.shape(entities[kind])[:2] for kind in self.entity}
+    mask = multi_head.presence(slots, seen.masks)
     tokens = self.attention(self._tokens(own, entities), mask)
     shape = tf.shape(tokens)
     tokens = blocks.standardize(tf.reshape(tokens, [-1, size]))
@@ -188,25 +137,6 @@ class Core(snt.Module):
       seen = tf.reshape(seen, [-1, num_slots, mine.shape[-1]])
       tokens.append(self._activation(seen + mine[:, None]))
     return tf.concat(tokens, 1)
-
-  def _mask(
-    self, entities: Mapping[str, tf.Tensor], masks: Mapping[str, tf.Tensor]
-  ) -> tf.Tensor | None:
-    """Returns bool [N, S], which tokens are present; None if all are.
-
-    Args:
-      entities: kind -> [N, m, F].
-      masks: kind -> bool [..., m]; not of all kinds.
-    """
-    if not masks:
-      return None
-    shapes = {kind: tf.shape(entities[kind])[:2] for kind in self.entity}
-    itself = tf.fill([next(iter(shapes.values()))[0], 1], True)
-    present = [
-      tf.reshape(masks[kind], shape) if kind in masks else tf.fill(shape, True)
-      for kind, shape in shapes.items()
-    ]
-    return tf.concat([itself, *present], 1)
 
 
 def _mean(tokens: tf.Tensor, mask: tf.Tensor | None) -> tf.Tensor:

@@ -1,0 +1,99 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Self-attention among the entities that an agent observes.
+
+Without it an agent sees each entity in relation to itself alone. What belongs
+together, such as a ball and the landmark beside it, it can only find out by
+comparing offsets after they were averaged. The paper has nothing like it.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+import sonnet as snt
+import tensorflow as tf
+
+from vacl_tf import config
+from vacl_tf.networks import blocks
+from vacl_tf.networks import multi_head
+
+
+class Relation(snt.Module):
+  """Each entity attends to all of them and to the agent itself.
+
+  What is found is added to the entity, which is then normalised. All kinds
+  share the weights; affines of the inputs are folded, as in `blocks`.
+  """
+
+  def __init__(
+    self,
+    rng: np.random.Generator,
+    cfg: config.AttentionConfig,
+    name: str = 'relation',
+  ) -> None:
+    super().__init__(name=name)
+    size = cfg.hidden_size
+    # Half as wide as an entity: as good, and the update takes two thirds.
+    self._width = size // 2
+    self.query, self.key, self.value = (
+      blocks.Folded(rng, size, self._width, 1.0, layer)
+      for layer in ('query', 'key', 'value')
+    )
+    self.out = blocks.Folded(rng, self._width, size, 1.0, 'out')
+    self.affine = blocks.Affine(size)
+
+  def __call__(
+    self,
+    mine: blocks.Encoding,
+    entities: Mapping[str, blocks.Encoding],
+    masks: Mapping[str, tf.Tensor],
+  ) -> dict[str, blocks.Encoding]:
+    """Returns the entities [N, m, H] of each kind, after attention.
+
+    Args:
+      mine: [N, H], of the agent itself.
+      entities: kind -> [N, m, H].
+      masks: kind -> bool [N, m], True = present; kinds without a mask are
+        always present. What is returned of absent entities means nothing.
+    """
+    tokens = [
+      blocks.Encoding(mine.x[:, None], mine.affine),
+      *entities.values(),
+    ]
+    num_slots = [tf.shape(seen.x)[1] for seen in tokens]
+    query, key, value = self._project(tokens)
+    slots = {kind: tf.shape(seen.x)[:2] for kind, seen in entities.items()}
+    mask = multi_head.presence(slots, masks)
+    found = multi_head.attend(query, key, value, mask)
+    _, *parts = tf.split(found, num_slots, 1, num=len(num_slots))
+    return {
+      kind: self._add(seen.x, part)
+      for (kind, seen), part in zip(entities.items(), parts, strict=True)
+    }
+
+  def _project(self, tokens: list[blocks.Encoding]) -> list[tf.Tensor]:
+    """Returns query, key and value [N, S, heads, H] of all tokens.
+
+    Args:
+      tokens: [N, m, H] of each kind.
+    """
+    layers = (self.query, self.key, self.value)
+    # One matrix product is faster than three.
+    w = tf.concat([layer.w for layer in layers], 1)
+    b = tf.concat([layer.b for layer in layers], 0)
+    size_of_head = self._width // config.NUM_RELATION_HEADS
+    parts = []
+    for seen in tokens:
+      x = tf.reshape(seen.x, [-1, seen.x.shape[-1]])
+      x = blocks.folded(x, w, b, (seen.affine,))
+      shape = [-1, tf.shape(seen.x)[1], 3 * config.NUM_RELATION_HEADS]
+      parts.append(tf.reshape(x, [*shape, size_of_head]))
+    query, key, value = tf.split(tf.concat(parts, 1), 3, 2)
+    return [size_of_head**-0.5 * query, key, value]
+
+  def _add(self, x: tf.Tensor, found: tf.Tensor) -> blocks.Encoding:
+    """Returns entities x [N, m, H] with what [N, m, heads, H] they found."""
+    rows = tf.reshape(x, [-1, x.shape[-1]])
+    found = self.out(tf.reshape(found, [-1, self._width]), ())
+    rows = blocks.standardize(rows + tf.nn.relu(found))
+    return blocks.Encoding(tf.reshape(rows, tf.shape(x)), self.affine)
