@@ -12,8 +12,7 @@ import dataclasses
 from typing import Annotated, ClassVar, Literal, NamedTuple
 
 NUM_PARTS = 10  # Of a batch that mixes entity counts.
-NUM_HEADS = 4  # Of the self-attention of recurrent agents.
-NUM_RELATION_HEADS = 2  # Of the self-attention among observed entities.
+NUM_HEADS = 4  # Of self-attention.
 MANY = 10**9  # A bound for numbers that need none.
 MAX_SEED = 2**31 - 1
 

@@ -70,16 +70,24 @@ def parsed(text: str) -> tuple[Counts, ...]:
   return found
 
 
-def doubling(first: Counts, last: Counts) -> str:
-  """Returns the path that doubles from `first` to `last`, kind after kind.
+def doubling(first: Counts, last: Counts, *, together: bool = False) -> str:
+  """Returns the path that doubles from `first` to `last`.
 
-  Empty if there is nothing to grow.
+  Args:
+    first: counts that it begins with.
+    last: counts that it ends at.
+    together: whether all kinds double at once, instead of one after another.
+
+  Returns:
+    The path, empty if there is nothing to grow.
   """
   counts = list(map(min, first, last))
   found = [tuple(counts)]
-  for kind, most in enumerate(last):
-    while counts[kind] < most:
-      counts[kind] = min(2 * counts[kind], most)
+  every = range(len(last))
+  for kinds in [every] if together else [[kind] for kind in every]:
+    while any(counts[kind] < last[kind] for kind in kinds):
+      for kind in kinds:
+        counts[kind] = min(2 * counts[kind], last[kind])
       found.append(tuple(counts))
   return ','.join(map(spelled, found)) if len(found) > 1 else ''
 

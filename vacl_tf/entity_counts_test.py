@@ -65,6 +65,18 @@ class WritingTest(parameterized.TestCase):
   def test_doubling_goes_kind_after_kind(self, first, last, path):
     self.assertEqual(entity_counts.doubling(first, last), path)
 
+  @parameterized.parameters(
+    ((4,), (24,), '4,8,16,24'),
+    ((2, 2), (2, 2), ''),
+    ((2, 2), (8, 8), '2x2,4x4,8x8'),
+    ((2, 2), (4, 2), '2x2,4x2'),
+    ((2, 2), (1, 4), '1x2,1x4'),
+    ((2, 2), (3, 5), '2x2,3x4,3x5'),
+  )
+  def test_kinds_may_double_together(self, first, last, path):
+    found = entity_counts.doubling(first, last, together=True)
+    self.assertEqual(found, path)
+
   def test_messages_name_kinds_and_examples(self):
     self.assertEqual(entity_counts.kind_of('num_boxes'), 'boxes')
     self.assertEqual(entity_counts.example(2), '2x2,4x4,8x8')

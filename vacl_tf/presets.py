@@ -40,7 +40,7 @@ def make(
     curriculum: None for task expansion with entity progression.
     path: numbers of entities on the way there, see
       `config.ProgressionConfig.entity_counts`; None for one that doubles from
-      the task's own numbers, agents first, if the curriculum grows.
+      the task's own numbers, see `task_spec.Preset`, if the curriculum grows.
     seed: of everything.
 
   Raises:
@@ -60,7 +60,10 @@ def make(
   base = catalog.skeleton(world, agent or task.agent, curriculum)
   values = _applicable(values, base, catalog.skeleton(world, task.agent))
   if path is None and catalog.CURRICULA.get(curriculum).grows:
-    path = entity_counts.doubling(task.world.counts, world.counts)
+    together = task.preset(preset).grows_together
+    path = entity_counts.doubling(
+      task.world.counts, world.counts, together=together
+    )
   if path:
     values = values | {'progression.entity_counts': path}
   return overrides.replace(base, values | {'seed': seed, 'preset': preset})

@@ -66,7 +66,13 @@ SIMPLE_SPREAD_8 = Task(
 )
 PUSH_BALL_4 = Task(
   name='push_ball_n4',
-  flags=('--env=push_ball', '--num_agents=4'),
+  flags=(
+    '--env=push_ball',
+    '--num_agents=4',
+    # Its preset came to have both after the protocol was made.
+    '--config.agent.num_relations=0',
+    '--config.progression.transition=mix',
+  ),
   num_env_steps=15_000_000,
   chance=0.08,
   core_minutes=35.0,

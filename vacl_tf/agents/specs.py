@@ -48,6 +48,13 @@ def _common_needs(
   return ''
 
 
+def _indivisible(cfg: config.AgentConfig) -> str:
+  return (
+    f'config.agent.hidden_size={cfg.hidden_size} is divided among '
+    f'{config.NUM_HEADS} heads of attention; allowed: multiples of it'
+  )
+
+
 def _attention_needs(
   roles: 'tuple[types.Role, ...]', cfg: config.AttentionConfig
 ) -> str:
@@ -60,12 +67,8 @@ def _attention_needs(
         f'config.agent.{name}={given} needs entities to attend to, and nobody '
         f'observes any; allowed: {least}'
       )
-  parts = 2 * config.NUM_RELATION_HEADS  # Half of the units are divided.
-  if cfg.num_relations and cfg.hidden_size % parts:
-    return (
-      f'config.agent.hidden_size={cfg.hidden_size} is divided among heads if '
-      f'there are relations; allowed: multiples of {parts}'
-    )
+  if cfg.num_relations and cfg.hidden_size % config.NUM_HEADS:
+    return _indivisible(cfg)
   return _common_needs(roles, cfg)
 
 
@@ -73,10 +76,7 @@ def _recurrent_needs(
   roles: 'tuple[types.Role, ...]', cfg: config.RecurrentConfig
 ) -> str:
   if cfg.hidden_size % config.NUM_HEADS:
-    return (
-      f'config.agent.hidden_size={cfg.hidden_size} is divided among '
-      f'{config.NUM_HEADS} heads of attention; allowed: multiples of it'
-    )
+    return _indivisible(cfg)
   if cfg.auxiliary_position_cost and all(
     role.critic_only_position is None for role in roles
   ):

@@ -43,11 +43,14 @@ class Preset:
     values: for all counts.
     above: by a number of entities, what differs where there are more of any
       counted kind.
+    grows_together: whether the default path doubles all counted kinds at once,
+      instead of one after another.
   """
 
   num_env_steps: tuple[int, int]
   values: Values = dataclasses.field(default_factory=dict)
   above: Mapping[int, Values] = dataclasses.field(default_factory=dict)
+  grows_together: bool = False
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -108,7 +108,7 @@ def _relate(relation, mine, entities):
   }
   tokens = np.array([mine, *itertools.chain(*scaled.values())])
   keys, values = _line(relation.key, tokens), _line(relation.value, tokens)
-  num_heads = config.NUM_RELATION_HEADS
+  num_heads = config.NUM_HEADS
   related = {}
   for kind, (seen, _) in entities.items():
     found = []

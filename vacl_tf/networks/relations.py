@@ -33,13 +33,10 @@ class Relation(snt.Module):
   ) -> None:
     super().__init__(name=name)
     size = cfg.hidden_size
-    # Half as wide as an entity: as good, and the update takes two thirds.
-    self._width = size // 2
-    self.query, self.key, self.value = (
-      blocks.Folded(rng, size, self._width, 1.0, layer)
-      for layer in ('query', 'key', 'value')
+    self.query, self.key, self.value, self.out = (
+      blocks.Folded(rng, size, size, 1.0, layer)
+      for layer in ('query', 'key', 'value', 'out')
     )
-    self.out = blocks.Folded(rng, self._width, size, 1.0, 'out')
     self.affine = blocks.Affine(size)
 
   def __call__(
@@ -81,19 +78,21 @@ class Relation(snt.Module):
     # One matrix product is faster than three.
     w = tf.concat([layer.w for layer in layers], 1)
     b = tf.concat([layer.b for layer in layers], 0)
-    size_of_head = self._width // config.NUM_RELATION_HEADS
+    size = w.shape[0]
+    size_of_head = size // config.NUM_HEADS
     parts = []
     for seen in tokens:
-      x = tf.reshape(seen.x, [-1, seen.x.shape[-1]])
+      x = tf.reshape(seen.x, [-1, size])
       x = blocks.folded(x, w, b, (seen.affine,))
-      shape = [-1, tf.shape(seen.x)[1], 3 * config.NUM_RELATION_HEADS]
-      parts.append(tf.reshape(x, [*shape, size_of_head]))
+      shape = [-1, tf.shape(seen.x)[1], 3 * config.NUM_HEADS, size_of_head]
+      parts.append(tf.reshape(x, shape))
     query, key, value = tf.split(tf.concat(parts, 1), 3, 2)
     return [size_of_head**-0.5 * query, key, value]
 
   def _add(self, x: tf.Tensor, found: tf.Tensor) -> blocks.Encoding:
     """Returns entities x [N, m, H] with what [N, m, heads, H] they found."""
-    rows = tf.reshape(x, [-1, x.shape[-1]])
-    found = self.out(tf.reshape(found, [-1, self._width]), ())
+    size = x.shape[-1]
+    rows = tf.reshape(x, [-1, size])
+    found = self.out(tf.reshape(found, [-1, size]), ())
     rows = blocks.standardize(rows + tf.nn.relu(found))
     return blocks.Encoding(tf.reshape(rows, tf.shape(x)), self.affine)
