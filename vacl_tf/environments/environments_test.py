@@ -134,7 +134,7 @@ class LoadTest(parameterized.TestCase):
     )
 
   def test_every_count_of_a_path_is_loaded(self):
-    cfg = presets.make(env='lock_and_return', num_agents=4)
+    cfg = presets.make(env='lock_and_return', path='2x2,4x2,4x4')
     counts = [env.counts for env in environments.load_all(cfg)]
     self.assertEqual(counts, [(2, 2), (4, 2), (4, 4)])
 

@@ -56,7 +56,7 @@ class LayoutTest(parameterized.TestCase):
       self.assertBetween(found.max(), layout.goals[1] - 2.0, layout.goals[1])
 
   def test_counts_of_agents_and_boxes_may_differ(self):
-    cfg = presets.make(env='lock_and_return', num_agents=4)
+    cfg = presets.make(env='lock_and_return', path='2x2,4x2,4x4')
     layout = plot_curriculum.layout_of(cfg)
     for num_agents, num_boxes in ((2, 2), (4, 2), (4, 4)):
       num = num_agents + num_boxes
