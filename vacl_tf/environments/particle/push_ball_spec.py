@@ -75,8 +75,8 @@ SPEC = task_spec.TaskSpec(
       },
       above={
         2: {
-          # Which ball goes to which landmark: 0.85 after 3.2 M to 3.9 M steps;
-          # without relations after 7 M (one seed each).
+          # Which ball goes to which landmark: 0.85 after 3.2 M steps; without
+          # relations after 6.9 M (one seed each).
           'agent.num_relations': 1,
           # 0.9 after 8.8 M steps; with mixtures after 13 M to 17 M, both
           # without relations (one seed, three seeds).
