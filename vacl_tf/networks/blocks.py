@@ -12,7 +12,7 @@ The results equal those of the plain block with fewer passes over memory, which
 about halves the time of an update on a CPU.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -157,6 +157,18 @@ class Folded(snt.Module):
   def __call__(self, x: tf.Tensor, affines: tuple[Affine, ...]) -> tf.Tensor:
     """Returns [N, output] of x [N, input]; see `folded`."""
     return folded(x, self.w, self.b, affines)
+
+
+def side_by_side(
+  layers: Sequence[Folded], x: tf.Tensor, affines: tuple[Affine, ...]
+) -> tf.Tensor:
+  """Returns the outputs of several layers of x [N, input], concatenated.
+
+  One matrix product is faster than one for each layer.
+  """
+  w = tf.concat([layer.w for layer in layers], 1)
+  b = tf.concat([layer.b for layer in layers], 0)
+  return folded(x, w, b, affines)
 
 
 class Block(snt.Module):

@@ -47,13 +47,7 @@ class Attention(snt.Module):
     size_of_head = size // config.NUM_HEADS
     x = blocks.standardize(tf.reshape(tokens, [-1, size]))
     layers = (self.query, self.key, self.value)
-    # One matrix product is faster than three.
-    found = blocks.folded(
-      x,
-      tf.concat([layer.w for layer in layers], 1),
-      tf.concat([layer.b for layer in layers], 0),
-      (self.affine,),
-    )
+    found = blocks.side_by_side(layers, x, (self.affine,))
     query, key, value = tf.split(
       tf.reshape(found, [-1, num_tokens, 3 * config.NUM_HEADS, size_of_head]),
       3,

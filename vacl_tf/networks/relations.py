@@ -75,15 +75,12 @@ class Relation(snt.Module):
       tokens: [N, m, H] of each kind.
     """
     layers = (self.query, self.key, self.value)
-    # One matrix product is faster than three.
-    w = tf.concat([layer.w for layer in layers], 1)
-    b = tf.concat([layer.b for layer in layers], 0)
-    size = w.shape[0]
+    size = self.query.w.shape[0]
     size_of_head = size // config.NUM_HEADS
     parts = []
     for seen in tokens:
       x = tf.reshape(seen.x, [-1, size])
-      x = blocks.folded(x, w, b, (seen.affine,))
+      x = blocks.side_by_side(layers, x, (seen.affine,))
       shape = [-1, tf.shape(seen.x)[1], 3 * config.NUM_HEADS, size_of_head]
       parts.append(tf.reshape(x, shape))
     query, key, value = tf.split(tf.concat(parts, 1), 3, 2)
