@@ -32,6 +32,8 @@ _PAPER = _fields(
   target_share=0.0,
   seed_choice='first',
 )
+# As the authors ran it in Simple-Spread.
+_AUTHORS_RCG = _fields(noise=0.6, noise_probability=1.0)
 _PURE = _fields(knows_easy='false')
 _DIRECT = ('--config.progression.transition=direct',)
 
@@ -53,9 +55,10 @@ _METHODS = {
   # Uniform tasks of few entities, then of all.
   'pc_unif': ('--curriculum=uniform', *_DIRECT),
   # The paper's baselines.
-  'rcg_code': ('--curriculum=rcg',),
+  'rcg_code': ('--curriculum=rcg', *_AUTHORS_RCG),
   'rcg_original': (
     '--curriculum=rcg',
+    *_AUTHORS_RCG,
     '--config.training.num_rollouts=3',
     *_fields(
       score='success',
@@ -114,7 +117,7 @@ _METHODS = {
   ),
   'vacl_one_by_one': ('--entity_counts=4,5,6,7,8',),
   # Others with entity progression.
-  'rcg_growing': ('--curriculum=rcg', '--entity_counts=4,8'),
+  'rcg_growing': ('--curriculum=rcg', *_AUTHORS_RCG, '--entity_counts=4,8'),
   'accel_growing': ('--curriculum=accel', '--entity_counts=4,8'),
 }
 _RATE_OF_PRESET = ('with_decay', 'preset_paper')
@@ -127,7 +130,7 @@ _METHODS_FOR = {
   ),
   # As the authors ran it.
   **{
-    (f'rcg_{reading}', task): _fields(half_width=width)
+    (f'rcg_{reading}', task): _fields(noise=width)
     for reading in ('code', 'original')
     for task, width in (
       ('push_ball_n2', 0.4),
@@ -137,7 +140,7 @@ _METHODS_FOR = {
   },
   # No width of theirs is known: that of the preset, in cells.
   **{
-    ('rcg_code', task): _fields(half_width=3.0)
+    ('rcg_code', task): _fields(noise=3.0)
     for task in ('ramp_use', 'lock_and_return_6m', 'lock_and_return_12m')
   },
   # At the latest after 0.4 of the steps, or else it might never switch.

@@ -41,7 +41,7 @@ class Reverse(python_curriculum.Chooser):
       'num_pool': np.array(num_easy),
       'seeds': empty,
       'num_seeds': np.array(0),
-      'half_width': np.array(cfg.half_width),  # Of the next children.
+      'noise': np.array(cfg.noise),  # Of the next children.
     }
 
   def sample(self, num_tasks: int, rng: np.random.Generator) -> np.ndarray:
@@ -57,8 +57,9 @@ class Reverse(python_curriculum.Chooser):
     if not num_new:
       return old
     parents = seeds[_choice(len(seeds), num_new, rng)]
-    half_width = float(self.state['half_width'])
-    children = self._tasks.perturbed(parents, half_width, rng)
+    children = self._tasks.perturbed(
+      parents, float(self.state['noise']), rng, self._cfg.noise_probability
+    )
     return np.concatenate([children, old])
 
   def update(
@@ -67,17 +68,17 @@ class Reverse(python_curriculum.Chooser):
     """Makes seeds of the tasks with a good score, and adds them to the pool."""
     cfg, score = self._cfg, told[self._cfg.score]
     is_good = (score >= cfg.least) & (score <= cfg.most)
-    seeds, width = tasks[is_good], cfg.half_width
+    seeds, noise = tasks[is_good], cfg.noise
     pool = self.state['pool'][: self.state['num_pool']]
     pool = np.concatenate([pool, self._far(seeds, pool)])[-cfg.capacity :]
     if cfg.falls_back and not len(seeds):
       if np.mean(score < cfg.least) > 0.5:
         seeds = pool
       else:
-        seeds, width = tasks, _WIDE * width
+        seeds, noise = tasks, _WIDE * noise
     self._write('pool', pool)
     self._write('seeds', seeds[: cfg.capacity])
-    self.state['half_width'] = np.array(width)
+    self.state['noise'] = np.array(noise)
     return {'pool_tasks': len(pool), 'seed_tasks': is_good.sum()}
 
   def _far(self, tasks: np.ndarray, pool: np.ndarray) -> np.ndarray:

@@ -44,7 +44,7 @@ class ReverseTest(tf.test.TestCase, parameterized.TestCase):
     self.assertEqual(chooser.state['num_seeds'], 0)
 
   def test_children_are_near_their_seeds_and_70_in_100(self):
-    chooser = _make(half_width=0.3)
+    chooser = _make(noise=0.3, noise_probability=1.0)
     seeds = chooser.sample(_NUM_TASKS, np.random.default_rng(1))[:7]
     chooser.update(seeds, {'value': np.full(7, 0.7)})
     tasks = chooser.sample(_NUM_TASKS, np.random.default_rng(2))
@@ -83,20 +83,20 @@ class ReverseTest(tf.test.TestCase, parameterized.TestCase):
     self.assertAllEqual(chooser.state['pool'][1:3], tasks[[2, 4]])
 
   def test_it_falls_back_on_the_pool_or_goes_farther(self):
-    chooser = _make(falls_back=True, half_width=0.1, num_easy_tasks=7)
+    chooser = _make(falls_back=True, noise=0.1, num_easy_tasks=7)
     pool = chooser.state['pool'][:7].copy()
     tasks = np.random.default_rng(3).uniform(1, 2, [10, 4]).astype(np.float32)
     chooser.update(tasks, {'value': np.zeros(10)})
     self.assertAllEqual(chooser.state['seeds'][:7], pool)
-    self.assertEqual(chooser.state['half_width'], 0.1)
+    self.assertEqual(chooser.state['noise'], 0.1)
     chooser.update(tasks, {'value': np.ones(10)})
     self.assertAllEqual(chooser.state['seeds'][:10], tasks)
-    self.assertAllClose(chooser.state['half_width'], 1.0)
+    self.assertAllClose(chooser.state['noise'], 1.0)
     chooser.update(tasks, {'value': np.full(10, 0.7)})
-    self.assertEqual(chooser.state['half_width'], 0.1)
+    self.assertEqual(chooser.state['noise'], 0.1)
 
   def test_it_reaches_what_uniform_tasks_do_not(self):
-    with_rcg = toy_learner.teach(_make(half_width=0.4))
+    with_rcg = toy_learner.teach(_make(noise=0.4, noise_probability=1.0))
     self.assertGreater(with_rcg, 1.0)
     self.assertLess(toy_learner.teach(toy_learner.Uniform()), 0.3)
 
