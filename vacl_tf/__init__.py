@@ -27,9 +27,10 @@ register_curriculum = catalog.register_curriculum
 register_task = catalog.register_task
 
 
-# By name, the module that has it, which is imported with TensorFlow when it is
-# first asked for. Under Bazel a program that uses it depends on that module.
+# By name, the module that has it or that it is, imported when it is first asked
+# for. Under Bazel a program that uses it depends on that module.
 _LATE = {
+  'client': '.client',
   'evaluate': '.launch.library',
   'gym_env': '.environments.gymnasium_view',
   'load_policy': '.launch.library',
@@ -42,7 +43,8 @@ _LATE = {
 
 def __getattr__(name: str) -> Any:
   if name in _LATE:
-    return getattr(importlib.import_module(_LATE[name], __name__), name)
+    module = importlib.import_module(_LATE[name], __name__)
+    return module if _LATE[name] == f'.{name}' else getattr(module, name)
   raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
 
 

@@ -56,7 +56,7 @@ class AgentConfig:
     hidden_size: units of every layer (H).
     activation: of the hidden layers.
     attention_gain: of the orthogonal initialisation of attention's query and
-      key matrices.
+      key matrices; relations have 1.
     observation_frame: `world` leaves observations as the environment returns
       them. `egocentric` applies the environment's own transform to what an
       agent sees: relative positions with unit directions and distances, and

@@ -208,13 +208,17 @@ def _verify(
 
 
 def _refuse_a_choice() -> None:
-  """Refuses flags that choose runs where no runs are to choose from.
+  """Refuses flags that choose runs, or another action, beside an action.
 
   Raises:
     UsageError: there are some.
   """
-  for action, what in ((_VERIFY, 'the run of its row'), (_REPORT, 'all rows')):
-    for choice in (_TASKS, _SEEDS, _SHARD):
+  choices = (_TASKS, _SEEDS, _SHARD)
+  for action, what, others in (
+    (_VERIFY, 'the run of its row', (*choices, _SMOKE, _REPORT)),
+    (_REPORT, 'all rows', choices),
+  ):
+    for choice in others:
       if action.value and choice.is_given:
         raise command_line.UsageError(
           f'--{action.name} is about {what}; leave out --{choice.name}'

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What the commands do, for notebooks and scripts: no flags, no exit.
+"""What the commands do, for notebooks and scripts, without flags.
 
 Reached as vacl_tf.make_config, vacl_tf.train and so on.
 """
@@ -15,16 +15,19 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from vacl_tf import agents
 from vacl_tf import bounds
 from vacl_tf import config
-from vacl_tf import entity_counts
+from vacl_tf import entity_counts as entity_counts_lib
 from vacl_tf import environments
 from vacl_tf import overrides
 from vacl_tf import presets
 from vacl_tf.environments import base
 from vacl_tf.environments import checked_simulator
 from vacl_tf.launch import judging
+from vacl_tf.launch import records
 from vacl_tf.launch import run_folder
 from vacl_tf.launch import session
 from vacl_tf.launch import signals
@@ -46,9 +49,9 @@ class Trained(NamedTuple):
 
   @property
   def coverage(self) -> float:
-    """Coverage of the last evaluation in `rows`, NaN if there was none."""
-    found = [row['coverage'] for row in self.rows]
-    return next((x for x in reversed(found) if not math.isnan(x)), math.nan)
+    """Coverage of the run's last evaluation, NaN if there was none."""
+    found = records.read_metrics(self.run_dir / 'metrics.csv')['coverage']
+    return float([math.nan, *found[~np.isnan(found)]][-1])
 
 
 def make_config(
@@ -59,7 +62,7 @@ def make_config(
   preset: str = 'default',
   agent: str | None = None,
   curriculum: str | None = None,
-  path: str | None = None,
+  entity_counts: str | None = None,
   seed: int = 0,
   changes: Mapping[str, Any] | None = None,
 ) -> config.Config:
@@ -72,8 +75,8 @@ def make_config(
     preset: constants to start from.
     agent: name; None for the task's own.
     curriculum: name; None for the default one.
-    path: entity counts on the way, like '4,8,16'; '' for no entity progression,
-      None for the default ones.
+    entity_counts: on the way, like '4,8,16'; '' for no entity progression, None
+      for the default ones.
     seed: root of all randomness.
     changes: of single constants, like {'ppo.clip': 0.1}; docs/configuration.md
       lists them.
@@ -88,7 +91,7 @@ def make_config(
     preset=preset,
     agent=agent,
     curriculum=curriculum,
-    path=path,
+    path=entity_counts,
     seed=seed,
   )
   cfg = overrides.replace(cfg, dict(changes or {}))
@@ -142,7 +145,7 @@ def default_run_dir(cfg: config.Config) -> str:
 
   A preset, agent or curriculum that is not the task's own is part of the name.
   """
-  count = entity_counts.spelled(cfg.environment.counts)
+  count = entity_counts_lib.spelled(cfg.environment.counts)
   usual = presets.make(env=cfg.environment.name)
   others = [
     given
@@ -182,7 +185,7 @@ def train(
     ValueError: the config or the length is not possible.
     command_line.UsageError: the folder can't be used, or memory does not
       suffice; nothing is lost.
-    KeyboardInterrupt: Ctrl-C, after the run was saved.
+    KeyboardInterrupt, SystemExit: Ctrl-C or SIGTERM, after the run was saved.
   """
   began = time.monotonic()
   bounds.check(cfg)
@@ -205,7 +208,7 @@ def train(
   if code == 128 + signal.SIGINT:
     raise KeyboardInterrupt
   if code:
-    sys.exit(code)  # The process was asked to end.
+    sys.exit(code)
   return Trained(path, rows)
 
 

@@ -36,7 +36,7 @@ def _config(**more):
 class ConfigTest(parameterized.TestCase):
   def test_it_is_what_was_asked_for(self):
     cfg = vacl_tf.make_config(
-      'push_ball', 4, path='2,4', seed=3, changes={'ppo.clip': 0.1}
+      'push_ball', 4, entity_counts='2,4', seed=3, changes={'ppo.clip': 0.1}
     )
     self.assertEqual(cfg.environment.name, 'push_ball')
     self.assertEqual(cfg.environment.num_agents, 4)
@@ -57,6 +57,17 @@ class ConfigTest(parameterized.TestCase):
     for name in ('evaluate', 'load_policy', 'make_config', 'train'):
       self.assertIs(getattr(vacl_tf, name), getattr(library, name))
       self.assertIn(name, dir(vacl_tf))
+
+  def test_the_client_needs_no_import_of_its_own(self):
+    program = 'import vacl_tf; print(vacl_tf.client.Curriculum.__name__)'
+    path = os.pathsep.join(x for x in sys.path if x)
+    found = subprocess.run(
+      [sys.executable, '-c', program],
+      stdout=subprocess.PIPE,
+      env={**os.environ, 'PYTHONPATH': path},
+      check=True,
+    )
+    self.assertEqual(found.stdout, b'Curriculum\n')
 
   def test_names_that_do_not_exist(self):
     with self.assertRaisesRegex(AttributeError, 'trane'):
@@ -138,6 +149,8 @@ class TrainTest(parameterized.TestCase):
     self.assertEqual(rest.rows, seen)
     self.assertEqual([row['iteration'] for row in seen], [2, 3])
     self.assertBetween(rest.coverage, 0.0, 1.0)
+    again = self._train('run', _STEPS)
+    self.assertEqual((again.rows, again.coverage), ([], rest.coverage))
     self.assertLen(self._file('run'), _STEPS)
     found = vacl_tf.evaluate(rest.run_dir, num_agents=3, num_tasks=4)
     self.assertEqual((found['num_agents'], found['num_tasks']), (3, 4))

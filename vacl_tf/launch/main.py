@@ -67,7 +67,7 @@ _ENTITY_COUNTS = command_line.Flag(
   None,
   'Numbers of entities on the way there, like 4,8,16 or 2x2,4x2,4x4; empty: '
   'no entity progression. Default: if the curriculum grows, they double from '
-  "the task's own numbers, agents first.",
+  "the task's own numbers; with preset paper agents before boxes.",
   _WHAT,
 )
 _AGENT = command_line.Flag(
@@ -208,6 +208,7 @@ def make_config() -> config.Config:
   Raises:
     UsageError: it is not a possible one.
   """
+  counts = _ENTITY_COUNTS.value
   chosen = {
     'env': _task_name(_ENV.value),
     'num_agents': _NUM_AGENTS.value,
@@ -215,13 +216,12 @@ def make_config() -> config.Config:
     'preset': _PRESET.value,
     'agent': _AGENT.value,
     'curriculum': _CURRICULUM.value,
-    'path': _ENTITY_COUNTS.value,
     'seed': command_line.SEED.value,
   }
   try:
-    cfg = presets.make(**chosen)
+    cfg = presets.make(**chosen, path=counts)
     changes = command_line.given_leaves(_PREFIX, cfg)
-    return library.make_config(**chosen, changes=changes)
+    return library.make_config(**chosen, entity_counts=counts, changes=changes)
   except ValueError as error:
     raise command_line.UsageError(str(error)) from error
 

@@ -161,6 +161,7 @@ class Encoder(snt.Module):
   The first hop is queried by the agent's own state; the paper has no other.
   Each further hop is queried by the output of the one before, so that attention
   can be conditioned on it: first choose a ball, then the landmarks near it.
+  With relations the entities attend to each other before the first hop.
   """
 
   def __init__(

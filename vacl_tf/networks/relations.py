@@ -21,8 +21,10 @@ from vacl_tf.networks import multi_head
 class Relation(snt.Module):
   """Each entity attends to all of them and to the agent itself.
 
-  What is found is added to the entity, which is then normalised. All kinds
-  share the weights; affines of the inputs are folded, as in `blocks`.
+  Queries, keys and values are of scaled and shifted inputs, with the affines
+  folded as in `blocks`. What is found is added to the normalised entity as it
+  is, without its affine, and the sum is normalised. All kinds share the
+  weights. The agent's own encoding stays what it is.
   """
 
   def __init__(
@@ -33,6 +35,7 @@ class Relation(snt.Module):
   ) -> None:
     super().__init__(name=name)
     size = cfg.hidden_size
+    self._activation = blocks.ACTIVATIONS[cfg.activation]
     self.query, self.key, self.value, self.out = (
       blocks.Folded(rng, size, size, 1.0, layer)
       for layer in ('query', 'key', 'value', 'out')
@@ -57,9 +60,9 @@ class Relation(snt.Module):
       blocks.Encoding(mine.x[:, None], mine.affine),
       *entities.values(),
     ]
-    num_slots = [tf.shape(seen.x)[1] for seen in tokens]
     query, key, value = self._project(tokens)
     slots = {kind: tf.shape(seen.x)[:2] for kind, seen in entities.items()}
+    num_slots = [1, *(shape[1] for shape in slots.values())]
     mask = multi_head.presence(slots, masks)
     found = multi_head.attend(query, key, value, mask)
     _, *parts = tf.split(found, num_slots, 1, num=len(num_slots))
@@ -91,5 +94,5 @@ class Relation(snt.Module):
     size = x.shape[-1]
     rows = tf.reshape(x, [-1, size])
     found = self.out(tf.reshape(found, [-1, size]), ())
-    rows = blocks.standardize(rows + tf.nn.relu(found))
+    rows = blocks.standardize(rows + self._activation(found))
     return blocks.Encoding(tf.reshape(rows, tf.shape(x)), self.affine)

@@ -39,7 +39,7 @@ class _Graph(NamedTuple):
 
 
 def load_policy(
-  directory: pathlib.Path, run_graph: bool = False
+  directory: str | pathlib.Path, run_graph: bool = False
 ) -> tuple[export.Policy, dict[str, Any]]:
   """Returns an exported policy and the content of its policy.json.
 
@@ -54,6 +54,7 @@ def load_policy(
     UnusableError: there is no exported policy in the directory, or it can't be
       used so.
   """
+  directory = pathlib.Path(directory)
   facts = _read_facts(directory)
   if run_graph:
     return _load_graph(directory), facts

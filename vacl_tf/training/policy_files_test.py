@@ -82,7 +82,7 @@ class WeightsTest(_Case):
     _export(self.folder, env, agent)
     with mock.patch.object(tf.saved_model, 'load', side_effect=AssertionError):
       policy, facts = policy_files.load_policy(self.folder)
-    graph, same = policy_files.load_policy(self.folder, run_graph=True)
+    graph, same = policy_files.load_policy(str(self.folder), run_graph=True)
     self.assertEqual(facts, same)
     self.assert_alike(policy, graph)
 

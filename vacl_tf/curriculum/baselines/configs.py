@@ -12,8 +12,8 @@ from vacl_tf import config
 class ReverseConfig(config.EditingConfig):
   """Reverse curriculum generation (a baseline of the paper).
 
-  The authors perturb all entities, by 0.6 in Simple-Spread, 0.4 in Push-Ball and
-  0.1 in Speaker-Listener.
+  VACL's authors perturb all entities, by up to 0.6 in Simple-Spread, 0.4 in
+  Push-Ball and 0.1 in Speaker-Listener.
 
   Attributes:
     capacity: tasks in the pool, which begins with easy tasks, and of which the

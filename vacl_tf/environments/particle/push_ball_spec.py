@@ -81,8 +81,8 @@ SPEC = task_spec.TaskSpec(
           # 0.9 after 8.8 M steps; with mixtures after 13 M to 17 M, both
           # without relations (one seed, three seeds).
           'progression.transition': 'direct',
-          # Half of the target is covered after 1.3 M steps, when four agents
-          # have only begun. A rate that falls from there is small too soon.
+          # Half of two agents' target is covered after 1.0 M steps, before four
+          # have begun. A rate that falls from there is small too soon.
           'ppo.decay_start_steps': 7_000_000,
           'ppo.decay_power': 3.0,
           'ppo.decay_start_coverage': 0.0,
