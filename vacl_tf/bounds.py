@@ -31,11 +31,13 @@ def check(cfg: config.Config) -> None:
       f'{horizon}; give one that does'
     )
   rows = num_tasks * horizon // length
-  if rows % cfg.ppo.num_minibatches:
+  given = cfg.ppo.num_minibatches
+  if rows % given:
+    nearest = next(x for x in range(given, 0, -1) if rows % x == 0)
     raise ValueError(
-      f'config.ppo.num_minibatches={cfg.ppo.num_minibatches} does not divide '
-      f'{rows} samples (horizon times the {num_tasks} tasks that an iteration '
-      f'is measured in, in segments of {length}); give one that does'
+      f'config.ppo.num_minibatches={given} does not divide {rows} samples '
+      f'(horizon times the {num_tasks} tasks that an iteration is measured in, '
+      f'in segments of {length}); give one that does, like {nearest}'
     )
   curriculum = cfg.curriculum
   if isinstance(curriculum, config.TaskExpansionConfig):

@@ -45,7 +45,7 @@ def make(
 
   Raises:
     ValueError: there is no such task, preset, agent, curriculum or seed, or the
-      task does not count such entities.
+      task does not count such entities or so many.
   """
   # Of these the seed alone is given; the task knows which counts it may have.
   bounds.check_leaves(config.Config(seed=seed))
@@ -56,6 +56,7 @@ def make(
     last = entity_counts.parsed(path)[-1]
     given = dict(zip(task.world.count_fields, last, strict=False))
   world = task.with_counts(**given)
+  task.check(world)
   values = task.values(preset, world)
   base = catalog.skeleton(world, agent or task.agent, curriculum)
   values = _applicable(values, base, catalog.skeleton(world, task.agent))

@@ -67,7 +67,12 @@ def register(
 
   preset = task_spec.Preset(
     num_env_steps=(num_env_steps, num_env_steps),
-    values=_scaled(tasks(num_agents).width) | dict(values or {}),
+    values={
+      **_scaled(tasks(num_agents).width),
+      # Divides a tenth of the tasks, which mixtures begin with, at any horizon.
+      **({'ppo.num_minibatches': 4} if max_agents else {}),
+      **(values or {}),
+    },
   )
   spec = task_spec.TaskSpec(
     world=config.EnvironmentConfig(

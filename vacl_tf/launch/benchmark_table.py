@@ -73,30 +73,35 @@ def _part(rows: _Rows, is_smoke: bool) -> Iterator[str]:
 def _overall_lines(submissions: _Submissions) -> Iterator[str]:
   """Yields a row a submission; of incomplete ones no number over tasks."""
   yield from study_table.table_header(
-    *('submission', 'file', 'runs', 'IQM of success', 'IQM of area')
+    *('submission', 'file', 'runs'),
+    *('IQM of success', 'mean of success', 'IQM of area'),
   )
   planned = len(protocol.TASKS) * len(protocol.SEEDS)
   for (name, sha256), rows in submissions.items():
-    scores = ['-', '-']
+    scores = ['-', '-', '-']
     if len(rows) == planned:
+      iqm, mean = statistics.interquartile_mean, statistics.mean
       scores = [
-        _iqm(rows, lambda x: x.success),
-        _iqm(rows, lambda x: x.area),
+        _over_tasks(rows, iqm, lambda x: x.success),
+        _over_tasks(rows, mean, lambda x: x.success),
+        _over_tasks(rows, iqm, lambda x: x.area),
       ]
     file = sha256[:8] or 'built in'
     runs = f'{len(rows)} of {planned}'
     yield study_table.table_row(name, file, runs, *scores)
 
 
-def _iqm(rows: _Rows, read: Callable[[benchmark_rows.Row], float]) -> str:
-  """Returns the IQM over tasks and seeds, runs drawn anew within tasks."""
+def _over_tasks(
+  rows: _Rows,
+  statistic: Callable[..., np.ndarray],
+  read: Callable[[benchmark_rows.Row], float],
+) -> str:
+  """Returns a statistic of tasks and seeds, runs drawn anew within tasks."""
   groups = [
     np.array([read(row) for row in rows if row.task == task.name])
     for task in protocol.TASKS
   ]
-  return study_table.shown(
-    statistics.bootstrap(statistics.interquartile_mean, groups)
-  )
+  return study_table.shown(statistics.bootstrap(statistic, groups))
 
 
 def _task_lines(task: studies.Task, submissions: _Submissions) -> Iterator[str]:

@@ -80,6 +80,13 @@ class OwnWorldTest(tf.test.TestCase):
     found = library.evaluate(run_dir, num_tasks=50)
     self.assertGreater(found['coverage']['mean'], 0.8)
 
+  def test_a_numpy_world_grows_with_the_constants_it_has(self):
+    for num_agents, path in (3, [2, 3]), (8, [2, 4, 8]):
+      envs = library.make_worlds(library.make_config('lamps', num_agents))
+      self.assertEqual([env.roles[0].num_agents for env in envs], path)
+    with self.assertRaisesRegex(ValueError, 'num_agents=9 is not possible'):
+      library.make_config('lamps', 9)
+
   def test_gymnasium_and_pettingzoo_worlds_train(self):
     for name in ('reach', 'mpe_spread', 'mpe_spread_force'):
       products.check(self, products.Product(name, 'attention', 'vacl'))
