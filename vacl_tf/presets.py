@@ -44,8 +44,7 @@ def make(
     seed: of everything.
 
   Raises:
-    ValueError: there is no such task, preset, agent, curriculum or seed, or the
-      task does not count such entities or so many.
+    ValueError: there is no such task, preset, agent, curriculum, seed or count.
   """
   # Of these the seed alone is given; the task knows which counts it may have.
   bounds.check_leaves(config.Config(seed=seed))

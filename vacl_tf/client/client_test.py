@@ -62,6 +62,17 @@ class CurriculumTest(parameterized.TestCase):
     with self.assertRaisesWithLiteralMatch(ValueError, message):
       call(*arguments, **options)
 
+  def test_the_package_offers_it_without_an_import_of_its_own(self):
+    program = 'import vacl_tf; print(vacl_tf.client.Curriculum.__name__)'
+    path = os.pathsep.join(x for x in sys.path if x)
+    found = subprocess.run(
+      [sys.executable, '-c', program],
+      stdout=subprocess.PIPE,
+      env={**os.environ, 'PYTHONPATH': path},
+      check=True,
+    )
+    self.assertEqual(found.stdout, b'Curriculum\n')
+
   def test_it_expands_where_tasks_are_feasible(self):
     *_, metrics = _play(self._open, 20)
     tasks = self._open.sample(6)

@@ -26,6 +26,8 @@ _MASK = '_mask'
 # Constants of the curriculum for tasks of this width, as Simple-Spread's are.
 _WIDTH = 6.0
 _SCALED = ('step_size', 'noise', 'bandwidth')
+# Mixtures begin with a tenth of the tasks, 12; 4 divides them at any horizon.
+_GROWING = {'ppo.num_minibatches': 4}
 
 Layout = Mapping[str, tuple[int, ...]]  # Shapes of observed arrays, by name.
 
@@ -67,12 +69,7 @@ def register(
 
   preset = task_spec.Preset(
     num_env_steps=(num_env_steps, num_env_steps),
-    values={
-      **_scaled(tasks(num_agents).width),
-      # Divides a tenth of the tasks, which mixtures begin with, at any horizon.
-      **({'ppo.num_minibatches': 4} if max_agents else {}),
-      **(values or {}),
-    },
+    values=_values(tasks(num_agents).width, bool(max_agents)) | (values or {}),
   )
   spec = task_spec.TaskSpec(
     world=config.EnvironmentConfig(
@@ -87,13 +84,13 @@ def register(
   catalog.register_task(spec)
 
 
-def _scaled(width: float) -> dict[str, float]:
-  """Returns constants of the curriculum for tasks of a mean width."""
+def _values(width: float, grows: bool) -> dict[str, Any]:
+  """Returns constants for tasks of a mean width, and of several counts."""
   defaults = config.TaskExpansionConfig()
   scale = width / _WIDTH
   return {
     f'curriculum.{name}': scale * getattr(defaults, name) for name in _SCALED
-  }
+  } | (_GROWING if grows else {})
 
 
 class PythonWorld(base.HostWorld):

@@ -58,17 +58,6 @@ class ConfigTest(parameterized.TestCase):
       self.assertIs(getattr(vacl_tf, name), getattr(library, name))
       self.assertIn(name, dir(vacl_tf))
 
-  def test_the_client_needs_no_import_of_its_own(self):
-    program = 'import vacl_tf; print(vacl_tf.client.Curriculum.__name__)'
-    path = os.pathsep.join(x for x in sys.path if x)
-    found = subprocess.run(
-      [sys.executable, '-c', program],
-      stdout=subprocess.PIPE,
-      env={**os.environ, 'PYTHONPATH': path},
-      check=True,
-    )
-    self.assertEqual(found.stdout, b'Curriculum\n')
-
   def test_names_that_do_not_exist(self):
     with self.assertRaisesRegex(AttributeError, 'trane'):
       vacl_tf.trane  # noqa: B018
