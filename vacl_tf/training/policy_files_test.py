@@ -45,7 +45,7 @@ def _given(policy):
   """Returns arguments of `act`, for 3 worlds of 2 agents."""
   rng, given = np.random.default_rng(1), {}
   _, inputs = policy.act.structured_input_signature
-  for name, spec in inputs.items():
+  for name, spec in sorted(inputs.items()):  # The same everywhere.
     shape = [x or (3, 2)[min(i, 1)] for i, x in enumerate(spec.shape)]
     given[name] = tf.cast(rng.normal(size=shape), spec.dtype)
   return given | {'seed': randomness.root(2)}
