@@ -68,6 +68,8 @@ def hold(
 ) -> Iterator[pathlib.Path]:
   """Makes a folder ready to train in, and keeps others from doing so.
 
+  A new folder in which nothing was written goes again: training was refused.
+
   Args:
     path: of the folder; it is made if need be.
     cfg: of the run.
@@ -85,8 +87,11 @@ def hold(
   _check_name(path)
   if not is_restart:
     _refuse_what_would_be_lost(path, cfg)  # Before anything is written.
+  is_new = not os.path.lexists(path)
   with contextlib.ExitStack() as held:
     held.enter_context(_lock(path))
+    if is_new:
+      held.callback(_remove_if_unused, path)
     if is_restart and _is_run(path):
       path = path.resolve()  # It may be a link, or where the user stands.
       beside = files.set_aside(path, '.old')
@@ -135,6 +140,14 @@ def _lock(path: pathlib.Path) -> Iterator[None]:
         f'({error.strerror}); give another one'
       ) from error
     yield
+
+
+def _remove_if_unused(path: pathlib.Path) -> None:
+  """Removes a folder that has nothing but its lock, which is held."""
+  with contextlib.suppress(OSError):
+    if os.listdir(path) == [LOCK]:
+      (path / LOCK).unlink()
+      path.rmdir()
 
 
 def _refuse_what_would_be_lost(path: pathlib.Path, cfg: config.Config) -> None:

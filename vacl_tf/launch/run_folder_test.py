@@ -135,6 +135,24 @@ class LostTest(_Case):
     self.assertCountEqual(_all(self.path), ['config.json', 'notes.new'])
 
 
+class RefusedTest(_Case):
+  def test_a_new_folder_without_anything_of_a_run_goes(self):
+    with self.assertRaises(ValueError), self._hold():
+      raise ValueError('this task has no such thing')
+    self.assertFalse(self.path.exists())
+
+  def test_one_that_was_there_or_has_something_stays(self):
+    with self.assertRaises(ValueError), self._hold() as path:
+      (path / 'config.json').write_text('{}')
+      raise ValueError('stopped')
+    self.assertTrue((self.path / 'config.json').exists())
+    there = self.folder / 'there'
+    there.mkdir()
+    with self._hold(path=there):
+      pass
+    self.assertTrue(there.exists())
+
+
 class LockTest(_Case):
   def test_a_second_one_is_told_who_is_there(self):
     for is_restart in (False, True):
