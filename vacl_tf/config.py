@@ -139,6 +139,8 @@ class PpoConfig:
     value_cost: weight of the value loss.
     num_epochs: passes over the data of an iteration.
     num_minibatches: Adam steps in a pass.
+    max_minibatch: agent-samples of an entity count that an Adam step learns
+      from, at most; a pass leaves out the others, at random. 0: all.
     gradient_scale: factor on the mean gradient (the released code sums over
       its K data chunks, which is K times the mean).
     max_gradient_norm: bound on the norm of each network's gradient; 0 for none.
@@ -165,6 +167,7 @@ class PpoConfig:
   value_cost: Annotated[float, Range(0.0, MANY)] = 1.0
   num_epochs: Annotated[int, Range(1, 1000)] = 1
   num_minibatches: Annotated[int, Range(1, 1_000_000)] = 5
+  max_minibatch: Annotated[int, Range(0, MANY)] = 0
   gradient_scale: Annotated[float, Range(1e-6, MANY)] = 1.0
   max_gradient_norm: Annotated[float, Range(0.0, MANY)] = 20.0
   normalize_value: bool = True

@@ -40,6 +40,14 @@ class RolloutBatch(NamedTuple):
   size: tf.Tensor  # [] int32 how many of them count.
 
 
+class _Order(NamedTuple):
+  """In which an epoch learns from the samples of one entity count."""
+
+  rows: tf.Tensor  # int32, those that are learned from first.
+  number: tf.Tensor  # [] int32 of these.
+  weight: tf.Tensor  # [] how many samples each of them stands for.
+
+
 class _Programs:
   """The steps of an update for the worlds of one entity count.
 
@@ -57,8 +65,10 @@ class _Programs:
     world_multiple: int,
     compiled: Compiled,
     over_replicas: Sum | None,
+    num_replicas: int,
   ) -> None:
     self._learner = learner
+    self._max_samples = -(-learner.config.max_minibatch // num_replicas)
     self._world = world
     self._block = self._at_once(world_multiple)
     rows = world_multiple * world.horizon // learner.segment_length
@@ -98,30 +108,46 @@ class _Programs:
       *batch, self._block, world.observe, world.is_terminal, mean_reward
     )
 
-  def _order(
-    self, batch: RolloutBatch, seed: types.Seed
-  ) -> tuple[tf.Tensor, tf.Tensor]:
-    """Returns the order of rows, and how many of them count."""
+  def _order(self, batch: RolloutBatch, seed: types.Seed) -> _Order:
     steps, worlds = batch.trajectory.progress.shape
     rows = steps // self._learner.segment_length  # Of a world.
     order = ppo.order(seed, rows, worlds, batch.size)
-    return order, rows * batch.size
+    number = rows * batch.size
+    if not self._max_samples:
+      return _Order(order, number, tf.constant(1.0))
+    agents = sum(x.shape[-1] for x in batch.trajectory.log_prob)
+    most = tf.minimum(number, self._most_rows(agents))
+    weight = tf.math.divide_no_nan(
+      tf.cast(number, tf.float32), tf.cast(most, tf.float32)
+    )
+    return _Order(order, most, weight)
+
+  def _most_rows(self, num_agents: int) -> int:
+    """Returns how many rows an epoch learns from at most."""
+    at_once = self.rows_per_microbatch * self._learner.segment_length
+    times = max(self._max_samples // (at_once * num_agents), 1)
+    minibatches = self._learner.config.num_minibatches
+    return minibatches * times * self.rows_per_microbatch
 
   def _gradient(
     self,
     samples: ppo.Samples,
-    order: tuple[tf.Tensor, tf.Tensor],
+    order: _Order,
     minibatch: tf.Tensor,
     scale: ppo.Scale,
   ) -> ppo.Total:
-    return self._learner.gradient(
+    total = self._learner.gradient(
       samples,
-      *order,
+      order.rows,
+      order.number,
       minibatch,
       self.rows_per_microbatch,
       scale,
       self._world.observe,
     )
+    if not self._max_samples:
+      return total
+    return tf.nest.map_structure(lambda x: order.weight * x, total)
 
 
 class Update:
@@ -134,6 +160,7 @@ class Update:
     world_multiple: int,
     compiled: Compiled = lambda function: function,
     over_replicas: Sum | None = None,
+    num_replicas: int = 1,
   ) -> None:
     """Makes the programs.
 
@@ -143,11 +170,14 @@ class Update:
       world_multiple: each number of worlds that counts is a multiple of it.
       compiled: compiles a function.
       over_replicas: sums what several processes have found; None for one.
+      num_replicas: how many these are.
     """
     self._sum = over_replicas or (lambda tree: tree)
     self._config = learner.config
     self.counts = [
-      _Programs(learner, world, world_multiple, compiled, over_replicas)
+      _Programs(
+        learner, world, world_multiple, compiled, over_replicas, num_replicas
+      )
       for world in worlds
     ]
     self.combine = compiled(learner.combine)

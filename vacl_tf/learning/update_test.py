@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Samples and their order, and that XLA compiles each program once."""
 
+import functools
 from collections.abc import Iterator
 
 import numpy as np
@@ -39,11 +40,13 @@ def _trajectory():
   )
 
 
-def _learner() -> ppo.Learner:
+def _learner(max_minibatch: int = 0) -> ppo.Learner:
   agent = attention_agent.AttentionAgent(
     _ENV.roles, config.AttentionConfig(hidden_size=4), 0
   )
-  cfg = config.PpoConfig(num_minibatches=3, microbatch_vectors=8)
+  cfg = config.PpoConfig(
+    num_minibatches=3, microbatch_vectors=8, max_minibatch=max_minibatch
+  )
   return ppo.Learner(agent, cfg)
 
 
@@ -73,6 +76,85 @@ class SamplesTest(tf.test.TestCase):
       tf.nest.flatten(samples[0]), tf.nest.flatten(expected), strict=True
     ):
       self.assertAllClose(x, y, 1e-6, 1e-6)
+
+
+@functools.cache
+def _prepared() -> tuple[ppo.Samples, ppo.Scale]:
+  """Returns what each `_Epoch` learns from."""
+  learner = _learner()
+  size = tf.constant(_WORLDS)
+  samples, sums = learner.prepare(_trajectory(), size, _WORLDS, _ENV.observe)
+  scale, _ = learner.combine(sums)
+  return samples, scale
+
+
+@functools.cache
+def _programs(max_minibatch: int, num_replicas: int) -> update.Update:
+  return update.Update(
+    _learner(max_minibatch),
+    [_ENV],
+    1,
+    lambda f: tf.function(f, autograph=False),
+    num_replicas=num_replicas,
+  )
+
+
+class _Epoch:
+  """A pass over the samples of the first `size` worlds.
+
+  Attributes:
+    number: rows that it learns from.
+  """
+
+  def __init__(
+    self, max_minibatch: int, size: int = _WORLDS, num_replicas: int = 1
+  ) -> None:
+    self._programs = _programs(max_minibatch, num_replicas).counts[0]
+    batch = update.RolloutBatch(_trajectory(), tf.constant(size))
+    self._order = self._programs.order(batch, randomness.root(5))
+    self._num_rows = _STEPS * size
+    self.number = int(self._order.number)
+
+  def total(self, shift: int = 0) -> ppo.Total:
+    """Returns the sums, with the order of the rows rotated by `shift`."""
+    rows = self._order.rows
+    counted = tf.roll(rows[: self._num_rows], shift, 0)
+    rows = tf.concat([counted, rows[self._num_rows :]], 0)
+    order = self._order._replace(rows=rows)
+    samples, scale = _prepared()
+    totals = [
+      self._programs.gradient(samples, order, tf.constant(k), scale)
+      for k in range(3)
+    ]
+    return tf.nest.map_structure(lambda *x: tf.add_n(x), *totals)
+
+
+class BoundTest(parameterized.TestCase, tf.test.TestCase):
+  """A bound on the agent-samples of a minibatch; a row has two of them."""
+
+  def assertSameSums(self, found, expected):
+    for x, y in zip(
+      tf.nest.flatten(found), tf.nest.flatten(expected), strict=True
+    ):
+      self.assertAllClose(x, y, 1e-4, 1e-6)
+
+  @parameterized.parameters((4, 1, 6), (4, 2, 3))
+  def test_shifted_passes_have_the_mean_of_the_whole(
+    self, most, num_replicas, rows
+  ):
+    epoch = _Epoch(most, num_replicas=num_replicas)
+    self.assertEqual(epoch.number, rows)
+    shifts = range(0, _STEPS * _WORLDS, rows)
+    passes = [epoch.total(shift) for shift in shifts]
+    self.assertNotAllClose(passes[0].metrics, passes[1].metrics)
+    mean = tf.nest.map_structure(lambda *x: tf.add_n(x) / len(x), *passes)
+    self.assertSameSums(mean, _Epoch(0).total())
+
+  @parameterized.parameters(0, 2)
+  def test_fewer_samples_than_it_are_all_used(self, size):
+    epoch = _Epoch(4, size)
+    self.assertEqual(epoch.number, _STEPS * size)
+    self.assertSameSums(epoch.total(), _Epoch(0, size).total())
 
 
 class CompilationTest(tf.test.TestCase):

@@ -25,6 +25,7 @@ _LAYERS = 16  # Of hidden_size, of a vector, kept for its gradient.
 _MOMENTS = 3  # A gradient and two moments for each weight.
 _SEEDS = 50  # Whose kernels the curriculum computes together.
 _VECTOR_SECONDS = 1.5e-6  # Of an observed vector in an epoch.
+_PLAYED = 0.2  # Of the time of an iteration.
 _WORLD = 250e3  # A simulation outside TensorFlow.
 
 _MICROBATCH = 'config.ppo.microbatch_vectors'
@@ -62,9 +63,22 @@ def iteration_seconds(envs: Sequence[base.World], cfg: config.Config) -> float:
 
   Within a factor of four of what was measured; see the test.
   """
-  vectors = max(env.num_vectors * env.horizon for env in envs)
+  vectors = max(
+    env.num_vectors * env.horizon * _learned(env, cfg) for env in envs
+  )
   passes = cfg.training.num_rollouts * cfg.ppo.num_epochs
   return _VECTOR_SECONDS * vectors * cfg.training.num_tasks * passes
+
+
+def _learned(env: base.World, cfg: config.Config) -> float:
+  """Returns which share of an iteration bounded minibatches leave to do."""
+  if not cfg.ppo.max_minibatch:
+    return 1.0
+  worlds = cfg.training.num_tasks
+  samples = worlds * env.horizon * sum(rollout.num_agents(env))
+  most = cfg.ppo.max_minibatch * cfg.ppo.num_minibatches
+  # Samples are also played and valued, whether they are learned from or not.
+  return max(_PLAYED, min(most / samples, 1.0))
 
 
 def _of_count(

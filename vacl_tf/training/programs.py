@@ -252,7 +252,7 @@ class Programs:
 
     compiled = functools.partial(traced, jit_compile=use_xla)
 
-    world_multiple = cfg.training.num_tasks
+    num_tasks = world_multiple = cfg.training.num_tasks
     if len(envs) > 1:
       world_multiple //= config.NUM_PARTS
     self.world_multiple = world_multiple
@@ -262,13 +262,9 @@ class Programs:
     if chooser.is_compiled:
       is_pure = all(env.task_space.is_compiled for env in envs)
       drawn = told = compiled if is_pure else traced
-    self.sample = drawn(
-      lambda seed: chooser.sample(cfg.training.num_tasks, seed)
-    )
+    self.sample = drawn(lambda seed: chooser.sample(num_tasks, seed))
     if chooser.can_probe:
-      self.probe = drawn(
-        lambda seed: chooser.probe(cfg.training.num_tasks, seed)
-      )
+      self.probe = drawn(lambda seed: chooser.probe(num_tasks, seed))
       self.note_probe = told(chooser.note_probe)
     self.update = told(chooser.update)
     num_tests = -(-cfg.training.num_evaluation_tasks // replicas.count)
@@ -281,7 +277,9 @@ class Programs:
       for env in envs
     ]
     over_replicas = replicas.sum if replicas.count > 1 else None
-    self.learn = update.Update(run.learner, envs, mine, compiled, over_replicas)
+    self.learn = update.Update(
+      run.learner, envs, mine, compiled, over_replicas, replicas.count
+    )
 
   def num_traces(self) -> list[int]:
     """Returns how often each function was traced."""
