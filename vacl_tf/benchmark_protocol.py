@@ -49,6 +49,7 @@ _COMMON: Mapping[str, Any] = {
   'ppo.value_cost': 1.0,
   'ppo.num_epochs': 1,
   'ppo.num_minibatches': 5,
+  'ppo.max_minibatch': 0,
   'ppo.gradient_scale': 1.0,
   'ppo.max_gradient_norm': 1.0,
   'ppo.normalize_value': True,
