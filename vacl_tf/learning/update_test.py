@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Samples and their order, and that XLA compiles each program once."""
+"""Samples, their order and number, and that XLA compiles programs once."""
 
 import functools
 from collections.abc import Iterator

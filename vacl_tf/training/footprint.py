@@ -74,8 +74,8 @@ def _learned(env: base.World, cfg: config.Config) -> float:
   """Returns which share of an iteration bounded minibatches leave to do."""
   if not cfg.ppo.max_minibatch:
     return 1.0
-  worlds = cfg.training.num_tasks
-  samples = worlds * env.horizon * sum(rollout.num_agents(env))
+  num_agents = sum(rollout.num_agents(env))
+  samples = cfg.training.num_tasks * env.horizon * num_agents
   most = cfg.ppo.max_minibatch * cfg.ppo.num_minibatches
   # Samples are also played and valued, whether they are learned from or not.
   return max(_PLAYED, min(most / samples, 1.0))

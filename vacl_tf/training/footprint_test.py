@@ -91,7 +91,7 @@ class FootprintTest(parameterized.TestCase):
     (0.45, {'env': 'simple_spread', 'num_agents': 4}),
     (1.5, {'env': 'simple_spread', 'num_agents': 8}),
     (162.0, {'env': 'simple_spread', 'num_agents': 100}),
-    (130.0, {'env': 'simple_spread', 'num_agents': 100}, 12_000),
+    (96.0, {'env': 'simple_spread', 'num_agents': 100}, 12_000),
     (1.7, {'env': 'push_ball', 'num_agents': 4}),
     (0.9, {'env': 'ramp_use'}),
     (1.1, {'env': 'lock_and_return'}),
