@@ -139,6 +139,15 @@ class PresetsTest(parameterized.TestCase):
       self.assertEqual(has_loss, env == 'lock_and_return')
       self.assertEqual(paper.auxiliary_position_cost, 0.0)
 
+  @parameterized.parameters(
+    *(('simple_spread', n) for n in (2, 4, 8, 9, 24, 100)),
+    *(('hard_spread', n) for n in (4, 8)),
+    *(('push_ball', n) for n in (2, 4)),
+  )
+  def test_no_task_is_solved_while_a_goal_is_left(self, env, num_agents):
+    cfg = presets.make(env=env, num_agents=num_agents)
+    self.assertGreater(cfg.curriculum.solved_value, 1.0 - 1.0 / num_agents)
+
   def test_hide_and_seek_learns_in_segments_of_its_horizon(self):
     for env, length in (('lock_and_return', 30), ('ramp_use', 10)):
       for preset in _PRESETS:

@@ -65,7 +65,6 @@ class TaskSpec:
     most: the largest number of each counted entity.
     least: the smallest number of each counted entity.
     agent: the name of the agent that trains it unless another is asked for.
-    adapt: returns constants that follow from the counts, such as a horizon.
     judged_horizons: given the constants, steps after which coverage is
       reported besides the horizon.
     measures: what progress and success mean, for tables.
@@ -80,9 +79,6 @@ class TaskSpec:
   most: entity_counts.Counts
   least: entity_counts.Counts
   agent: str = 'attention'
-  adapt: Callable[[config.EnvironmentConfig], config.EnvironmentConfig] = (
-    lambda world: world
-  )
   judged_horizons: Callable[[config.EnvironmentConfig], tuple[int, ...]] = (
     lambda world: ()
   )
@@ -121,7 +117,7 @@ class TaskSpec:
     if given:
       fill = next(iter(given.values()))
       given = dict.fromkeys(self.world.count_fields, fill) | given
-    return self.adapt(dataclasses.replace(self.world, **given))
+    return dataclasses.replace(self.world, **given)
 
   def check(self, world: config.EnvironmentConfig) -> None:
     """Raises ValueError if the task is not possible with such counts."""

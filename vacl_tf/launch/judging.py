@@ -162,27 +162,19 @@ def make_world(
 ) -> config.EnvironmentConfig:
   """Returns the constants of the world with the wanted counts.
 
-  These are the ones of training, except those that follow from the counts.
+  All others are those of training.
 
   Args:
     trained: constants of training.
     counts: numbers of entities by field.
-    horizon: steps of an episode; None: as any other constant.
+    horizon: steps of an episode; None: as in training.
 
   Raises:
     ValueError: there is no such world.
   """
   task = catalog.TASKS.get(trained.name)
   wanted = task.with_counts(**counts)
-  usual = task.with_counts(
-    **dict(zip(trained.count_fields, trained.counts, strict=True))
-  )
-  names = [field.name for field in dataclasses.fields(wanted)]
-  changes = {
-    name: getattr(wanted, name)
-    for name in names
-    if getattr(wanted, name) != getattr(usual, name)
-  }
+  changes = dict(zip(wanted.count_fields, wanted.counts, strict=True))
   if horizon is not None:
     changes['horizon'] = horizon
   world = dataclasses.replace(trained, **changes)

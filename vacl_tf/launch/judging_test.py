@@ -49,11 +49,11 @@ class WorldTest(parameterized.TestCase):
     radii = [x.cover_radius for x in self._worlds(cfg, [4, 50])]
     self.assertEqual(radii, [0.2, 0.2])
 
-  def test_a_horizon_stays_unless_it_follows_from_the_counts(self):
+  def test_a_horizon_stays(self):
     cfg = presets.make(env='simple_spread')
     cfg = overrides.replace(cfg, {'environment.horizon': 90})
     horizons = [x.horizon for x in self._worlds(cfg, [4, 8, 24])]
-    self.assertEqual(horizons, [90, 90, 150])
+    self.assertEqual(horizons, [90, 90, 90])
 
   def test_a_horizon_that_is_given_is_taken(self):
     trained = presets.make(env='simple_spread').environment

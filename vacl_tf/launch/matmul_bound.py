@@ -33,7 +33,8 @@ def flops_per_second(repeats: int) -> float:
   """
   weights = randomness.uniform(randomness.root(0), [_SIZE, _SIZE], -0.2, 0.2)
 
-  @tf.function(jit_compile=True)
+  # One trace for any number of rows: TensorFlow warns of many.
+  @tf.function(jit_compile=True, input_signature=[tf.TensorSpec([None, _SIZE])])
   def chain(x: tf.Tensor) -> tf.Tensor:
     for _ in range(_CHAIN):
       x = x @ weights
