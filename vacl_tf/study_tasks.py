@@ -103,7 +103,7 @@ SIMPLE_SPREAD_24 = Task(
   flags=('--env=simple_spread', '--num_agents=24'),
   num_env_steps=4_000_000,
   chance=0.08,
-  core_minutes=72.0,
+  core_minutes=40.0,
 )
 SIMPLE_SPREAD_24_WIDE = SIMPLE_SPREAD_24._replace(
   name='simple_spread_n24_wide',
