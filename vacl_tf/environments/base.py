@@ -25,6 +25,7 @@ from vacl_tf.environments import task_space
 Picture = np.ndarray  # [height, width, 3] uint8.
 # The least and the largest value of each feature, [F].
 Bounds = tuple[np.ndarray, np.ndarray]
+ROUNDING = simulator.ROUNDING
 Outcome = simulator.Outcome
 Simulator = simulator.Simulator
 WorldError = simulator.WorldError

@@ -25,7 +25,6 @@ from vacl_tf.environments import task_space
 _called = simulator.called
 _NUM_WORLDS = 2
 _NUM_TASKS = 50
-_ROUNDING = 1e-5  # Of float32 means, which may be a little above 1.
 _ATTRIBUTES = {
   'name': str,
   'horizon': numbers.Integral,
@@ -215,7 +214,7 @@ def check_outcome(
     array = getattr(outcome, name)
     _check_floats(name, array, [num_worlds])
     array = np.asarray(array)
-    is_wrong = (array < -_ROUNDING) | (array > 1.0 + _ROUNDING)
+    is_wrong = (array < -base.ROUNDING) | (array > 1.0 + base.ROUNDING)
     if is_wrong.any():
       row = int(is_wrong.argmax())
       raise base.WorldError(

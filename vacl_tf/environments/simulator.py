@@ -42,6 +42,11 @@ def raised(error: Exception) -> str | None:
   return found.group(1) if found else None
 
 
+# Progress is a share or a mean in float32. XLA multiplies by the reciprocal of
+# a constant, so 41 of 41 may be 1 - 6e-8; other means may be above 1.
+ROUNDING = 1e-5
+
+
 class Outcome(NamedTuple):
   """What a step of B worlds has led to; arrays."""
 

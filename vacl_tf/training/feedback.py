@@ -102,7 +102,7 @@ def nothing(
 
 def _first_complete(progress: tf.Tensor) -> tf.Tensor:
   """Returns the first step [B], from 1 on, that completes [T, B]; 0 if none."""
-  is_complete = progress >= 1.0
+  is_complete = rollout.is_complete(progress)
   first = tf.argmax(tf.cast(is_complete, tf.int32), 0, tf.int32) + 1
   return tf.cast(tf.where(tf.reduce_any(is_complete, 0), first, 0), tf.float32)
 

@@ -195,4 +195,9 @@ def task_value(progress: tf.Tensor) -> tf.Tensor:
 
 def is_success(progress: tf.Tensor) -> tf.Tensor:
   """Returns bool [B]: complete in each of the last steps of [T, B]."""
-  return tf.reduce_all(progress[-VALUE_WINDOW:] >= 1.0, 0)
+  return tf.reduce_all(is_complete(progress[-VALUE_WINDOW:]), 0)
+
+
+def is_complete(progress: tf.Tensor) -> tf.Tensor:
+  """Returns where progress is 1, but for rounding."""
+  return progress >= 1.0 - base.ROUNDING

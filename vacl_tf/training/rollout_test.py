@@ -191,6 +191,10 @@ class ScoreTest(tf.test.TestCase):
     found = rollout.is_success(tf.constant(progress, tf.float32))
     self.assertAllEqual(found, [True, True, False, False])
 
+  def test_success_does_not_depend_on_rounding(self):
+    progress = tf.tile([[1.0 - 6e-8, 0.999]], [5, 1])
+    self.assertAllEqual(rollout.is_success(progress), [True, False])
+
 
 if __name__ == '__main__':
   compilations.if_child(_collect_compiled)

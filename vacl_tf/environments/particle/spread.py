@@ -303,7 +303,9 @@ class Spread(base.Environment):
     return (types.Observation(own, entities),)
 
   def reward(self, state: SpreadState) -> tuple[tf.Tensor, ...]:
-    all_covered = self.progress(state) >= 1.0
+    # Not progress, which XLA may round below 1.
+    num_covered = scenario.count(self._is_covered(state))
+    all_covered = num_covered >= self.num_agents
     shared = REWARD_ALL_COVERED * tf.cast(all_covered, tf.float32)
     position = scenario.worlds_last(state.position)
     is_touching = [

@@ -7,6 +7,7 @@ import tensorflow as tf
 from absl.testing import parameterized
 
 from vacl_tf import randomness
+from vacl_tf.environments import base
 from vacl_tf.environments.particle import spread
 from vacl_tf.testing import particle_oracle as oracle
 
@@ -115,6 +116,21 @@ class OracleTest(tf.test.TestCase, parameterized.TestCase):
     self.assertContainsSubset(
       np.float32([-0.1, 0.0, 0.3]).round(3).tolist(), values
     )
+
+
+class CompiledTest(tf.test.TestCase, parameterized.TestCase):
+  @parameterized.parameters(4, 41, 47, 83, 97, 100)
+  def test_all_landmarks_are_all_of_them(self, num_agents):
+    env = _env(num_agents)  # 41 * (1 / 41) is below 1 in float32.
+    state = _crowd(num_agents)
+    state = state._replace(landmark=state.position)
+    found = [
+      tf.function(function, jit_compile=True)(state)
+      for function in (env.reward, env.progress)
+    ]
+    self.assertAllClose(np.max(found[0]), spread.REWARD_ALL_COVERED)
+    self.assertAllEqual(found[0], env.reward(state))
+    self.assertAllGreaterEqual(found[1], 1.0 - base.ROUNDING)
 
 
 class HandNumbersTest(tf.test.TestCase, parameterized.TestCase):
