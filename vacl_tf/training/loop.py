@@ -19,7 +19,16 @@ from vacl_tf.training import feedback
 from vacl_tf.training import programs as programs_lib
 from vacl_tf.training import run as run_lib
 
-_WATCHED = ('policy_loss', 'value_loss', 'entropy', 'return_mean')
+# An infinite quantity ends training, whichever it is; of these NaN, too.
+_WATCHED = (
+  'policy_loss',
+  'value_loss',
+  'entropy',
+  'return_mean',
+  # The loss may be finite where its gradient is not.
+  'policy_gradient_norm',
+  'value_gradient_norm',
+)
 
 
 class DivergedError(Exception):

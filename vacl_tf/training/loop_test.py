@@ -13,6 +13,7 @@ import time
 from unittest import mock
 
 import tensorflow as tf
+from absl.testing import parameterized
 
 from vacl_tf import config
 from vacl_tf import overrides
@@ -103,7 +104,7 @@ class CheckTest(tf.test.TestCase):
         loop.iterate(run, programs, cfg)
 
 
-class TrainTest(tf.test.TestCase):
+class TrainTest(parameterized.TestCase, tf.test.TestCase):
   """What `train` does around an iteration, with iterations that do nothing."""
 
   def setUp(self):
@@ -111,7 +112,7 @@ class TrainTest(tf.test.TestCase):
     self.rows, self.saved = [], []
     self.run = run_lib.Run(_CONFIG, [fakes.LineWorld()])
     self.coverage = 0.5
-    self.loss = 1.0
+    self.metrics = {}
     self.enter_context(mock.patch.object(loop, 'iterate', self._iterate))
     self.enter_context(mock.patch.object(loop, 'evaluate', self._evaluate))
 
@@ -120,11 +121,11 @@ class TrainTest(tf.test.TestCase):
     run.iteration.assign_add(1)
     run.env_steps.assign_add(100)
     return {
-      'policy_loss': tf.constant(self.loss),
+      'policy_loss': tf.constant(1.0),
       'value_loss': tf.constant(1.0),
       'entropy': tf.constant(1.0),
       'return_mean': tf.constant(1.0),
-    }
+    } | self.metrics
 
   def _evaluate_as(self, run, coverage):
     run.coverage.assign(tf.roll(run.coverage, -1, 1))
@@ -194,9 +195,10 @@ class TrainTest(tf.test.TestCase):
     self.assertFalse(is_done)
     self.assertEqual(self.saved, [4])
 
-  def test_a_loss_that_is_not_finite_is_named_and_not_saved(self):
-    self.loss = math.nan
-    with self.assertRaisesRegex(loop.DivergedError, 'policy_loss is nan'):
+  @parameterized.parameters('policy_loss', 'value_gradient_norm')
+  def test_what_is_not_finite_is_named_and_not_saved(self, name):
+    self.metrics = {name: tf.constant(math.nan)}
+    with self.assertRaisesRegex(loop.DivergedError, f'{name} is nan'):
       self._train(checkpoint_interval=1)
     self.assertEmpty(self.saved)
 
