@@ -8,6 +8,7 @@ from the smaller to the larger. Each count has a curriculum of its own, which
 may be any.
 """
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -180,7 +181,7 @@ class EntityProgression(base.Curriculum):
     ]
     if not self.is_compiled:  # Curricula that were not called have no metrics.
       names = next(filter(None, found), {})
-      found = [metrics or dict.fromkeys(names, 0.0) for metrics in found]
+      found = [metrics or dict.fromkeys(names, math.nan) for metrics in found]
     distribution = self.distribution()
     largest = self.stage + tf.cast(self.tenths > 0, tf.int32)
     metrics = {
@@ -303,7 +304,7 @@ def _if_played(
   evaluation: tf.Tensor,
   seed: types.Seed,
 ) -> types.Metrics:
-  """Updates a curriculum if any of its tasks was played; else metrics are 0."""
+  """Updates a curriculum if any of its tasks was played; metrics may be NaN."""
 
   def update() -> types.Metrics:
     metrics = inner.update((batch,), (feedback,), evaluation, seed)
@@ -311,7 +312,7 @@ def _if_played(
 
   update, names = tracing.once(update)
   return tf.cond(
-    batch.size > 0, update, lambda: {name: tf.constant(0.0) for name in names}
+    batch.size > 0, update, lambda: dict.fromkeys(names, tf.constant(math.nan))
   )
 
 

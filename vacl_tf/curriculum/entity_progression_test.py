@@ -181,6 +181,18 @@ class QuotasTest(parameterized.TestCase, tf.test.TestCase):
 
 
 class UpdateTest(parameterized.TestCase, tf.test.TestCase):
+  @parameterized.parameters(base.Uniform, task_expansion.TaskExpansion)
+  def test_a_count_that_was_not_drawn_has_nothing_measured(self, kind):
+    made = _make(make_inner=kind, mixing='stochastic')
+    drawn = set()
+    for step in range(20):
+      made.tenths.assign(1)
+      batches, metrics = _play(made, [0.5, 0.5], seed=randomness.root(step))
+      was_drawn = int(batches[1].size) > 0
+      self.assertEqual(np.isnan(metrics['training_value']), not was_drawn)
+      drawn.add(was_drawn)
+    self.assertLen(drawn, 2)
+
   def test_only_counts_in_play_change(self):
     made = _make(make_inner=task_expansion.TaskExpansion)
     before = [x.numpy() for x in made.inner[1].variables]

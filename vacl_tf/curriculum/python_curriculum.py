@@ -246,10 +246,13 @@ class PythonCurriculum(base.Curriculum):
 
     Raises:
       base.CurriculumError: it failed, or the state has other arrays than in the
-        beginning.
+        beginning, or fractions where whole numbers were.
     """
     chooser = self._chooser
-    chooser.state = {key: x.numpy() for key, x in self._state.items()}
+    # Scalars, too, as arrays, so that they can be changed in place.
+    chooser.state = {
+      key: np.asarray(x.numpy()) for key, x in self._state.items()
+    }
     found = base.called(type(chooser).__name__, function)
     for key, variable in self._state.items():
       array = np.asarray(chooser.state.get(key, ()))
@@ -258,6 +261,7 @@ class PythonCurriculum(base.Curriculum):
           f'state[{key!r}]: expected shape {variable.shape.as_list()}, as in '
           f'the beginning, given {list(array.shape)}'
         )
+      _check_kept(key, array, variable.dtype.as_numpy_dtype)
       variable.assign(array)
     if extra := set(chooser.state) - set(self._state):
       raise base.CurriculumError(
@@ -265,6 +269,18 @@ class PythonCurriculum(base.Curriculum):
         'arrays when the chooser is made'
       )
     return found
+
+
+def _check_kept(key: str, array: np.ndarray, dtype: type) -> None:
+  """Raises base.CurriculumError if an array loses what it is as a dtype."""
+  if np.issubdtype(dtype, np.floating):
+    return
+  is_lost = array.astype(dtype) != array
+  if is_lost.any():
+    raise base.CurriculumError(
+      f'state[{key!r}]: expected {np.dtype(dtype)}, as in the beginning, given '
+      f'{array[is_lost].flat[0]}; begin with floats to keep fractions'
+    )
 
 
 def _padded(tasks: np.ndarray, num_tasks: int) -> types.TaskBatch:

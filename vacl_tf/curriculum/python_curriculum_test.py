@@ -170,6 +170,18 @@ class PythonCurriculumTest(_TestCase):
     )
     self.assertIn(3 * _NUM_TASKS, [x.numpy().max() for x in second.variables])
 
+  def test_a_number_of_the_state_can_be_changed_in_place(self):
+    def sample(self, num_tasks, rng):
+      self.state['seen'][...] += num_tasks
+      return self.tasks.target(num_tasks, rng)
+
+    curriculum, chooser = self._make(
+      type('_Fine', (_Chooser,), {'sample': sample})
+    )
+    for step in range(1, 3):
+      curriculum.sample(_NUM_TASKS, randomness.root(step))
+      self.assertEqual(chooser.state['seen'], step * _NUM_TASKS)
+
   def test_draws_depend_on_the_seed_alone(self):
     curriculum, _ = self._make()
     drawn = [
@@ -194,6 +206,9 @@ class PythonCurriculumTest(_TestCase):
     self.assertTrue(tasks.feasible(moved).all())
     self.assertAllLessEqual(np.abs(moved - before), 0.1 + 1e-6)
     self.assertGreater(np.abs(moved - before).max(), 0.05)
+    for width, probability in ((1, 1), (np.float64(0.1), np.float32(0.5))):
+      moved = tasks.perturbed(before, width, rng, probability)
+      self.assertTrue(tasks.feasible(moved).all())
 
   def test_hindsight_tasks_have_goals_where_movers_ended(self):
     tasks = python_curriculum.Tasks(self.space)
@@ -221,6 +236,10 @@ class PythonCurriculumTest(_TestCase):
     (
       lambda self, num, rng: self.state.pop('seen') or self.state['phi'][:1],
       "state\\['seen'\\]: expected shape",
+    ),
+    (
+      lambda self, num, rng: self.state.update(seen=np.array(0.5)) or 1,
+      "state\\['seen'\\]: expected int64, .* given 0.5; begin with floats",
     ),
     (
       lambda self, num, rng: self.state.update(more=np.ones(3)) or 1,

@@ -76,8 +76,8 @@ class Tasks:
     rows = np.resize(tasks, [size, self.num_dims])
     moved = self._perturb(
       _float32(rows),
-      tf.constant(half_width),
-      tf.constant(probability),
+      tf.constant(half_width, tf.float32),
+      tf.constant(probability, tf.float32),
       _seed(rng),
     )
     return moved[:number].numpy()

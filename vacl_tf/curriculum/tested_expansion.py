@@ -40,8 +40,9 @@ class TestedExpansion(task_expansion.TaskExpansion):
   ) -> tuple[types.TaskBatch, ...]:
     """Returns the children that have waited longest."""
     del seed
-    phi = self.waiting.rows.phi.read_value()[:num_tasks]
-    phi = tf.pad(phi, [[0, num_tasks - phi.shape[0]], [0, 0]])
+    # Rows beyond the size may be played along, so they are legal tasks, too.
+    index = tf.range(num_tasks) % tf.maximum(self.waiting.count, 1)
+    phi = tf.gather(self.waiting.rows.phi, index)
     most = tf.constant(num_tasks) if size is None else size
     return (base.fresh_batch(phi, tf.minimum(self.waiting.count, most)),)
 

@@ -72,6 +72,17 @@ class TestedExpansionTest(parameterized.TestCase, tf.test.TestCase):
     for row in _phi(made.active).tolist():
       self.assertIn(row, before.tolist())
 
+  @parameterized.parameters(3, 6)
+  def test_rows_beyond_the_size_are_legal_tasks_too(self, num_children):
+    made = _make(num_children=num_children)
+    _expand(made)
+    [probes] = made.probe(_NUM_TASKS, _SEED)
+    self.assertLen(probes.phi, _NUM_TASKS)
+    self.assertEqual(int(probes.size), num_children)
+    waiting = _phi(made.waiting).tolist()
+    for row in probes.phi.numpy().tolist():
+      self.assertIn(row, waiting)
+
   def test_those_of_moderate_value_are_admitted(self):
     made = _make()
     _expand(made)
