@@ -136,7 +136,8 @@ def bootstrap(
   """
   samples = [[np.asarray(x, float) for x in groups] for groups in samples]
   value = float(statistic(*samples))
-  if all(len(group) < 2 for groups in samples for group in groups):
+  # Resampled, a single run would count as exact.
+  if any(len(group) < 2 for groups in samples for group in groups):
     return Interval(value, np.nan, np.nan)
   rng = np.random.default_rng(seed)
   drawn = [

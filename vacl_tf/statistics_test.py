@@ -240,6 +240,13 @@ class BootstrapTest(parameterized.TestCase):
     self.assertEqual(found.value, 0.4)
     self.assertTrue(math.isnan(found.low) and math.isnan(found.high))
 
+  def test_nor_has_what_it_is_compared_with(self):
+    found = statistics.bootstrap(
+      statistics.probability_of_improvement, [[0.1, 0.2, 0.9]], [[0.5]]
+    )
+    self.assertAlmostEqual(found.value, 1 / 3)
+    self.assertTrue(math.isnan(found.low) and math.isnan(found.high))
+
 
 class MeanBandTest(parameterized.TestCase):
   def test_it_is_the_bootstrap_at_each_point(self):
