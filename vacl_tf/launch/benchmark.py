@@ -228,20 +228,19 @@ def measure(
   first, best = _timed_parts(run, programs, cfg, repeats)
   both = best['curriculum']
   iteration = best['collect'] + best['learn'] + both
-  compiling = sum(first.values()) - sum(best.values())
   traces = [number for number in programs.num_traces() if number]
-  num_samples = env_steps * cfg.environment.num_agents * cfg.ppo.num_epochs
+  learned, bound_us = _learning(run, programs, repeats)
   starts = _starts(cfg) if _STARTS.value else {}
   peak = machine.peak_memory_mb()
   return {
     **_env_alone(env, 4 * repeats),
     'rollout_steps_per_second': round(env_steps / best['collect']),
     'training_steps_per_second': round(env_steps / iteration),
-    'update_us_per_agent_sample': round(1e6 * best['learn'] / num_samples, 3),
-    'matmul_bound_us': round(_matmul_bound_us(run, programs, repeats), 3),
+    'update_us_per_agent_sample': round(1e6 * best['learn'] / learned, 3),
+    'matmul_bound_us': round(bound_us, 3),
     **{f'{name}_ms': round(1e3 * best[name], 2) for name in _SHOWN},
     'curriculum_share': round(both / iteration, 4),
-    'compile_seconds': round(compiling, 1),
+    'compile_seconds': round(sum(first.values()) - sum(best.values()), 1),
     'set_up_seconds': round(set_up, 1),
     **starts,
     'retraces': sum(traces) - len(traces),
@@ -265,7 +264,8 @@ def _starts(cfg: config.Config) -> dict[str, float]:
         *(f'--import={x}' for x in command_line.imports()),
         *(f'--env={world.name}', '--entity_counts=', *flags_of_counts),
         *(f'--num_env_steps={steps}', f'--xla_cache={folder}/xla'),
-        f'--run_dir={folder}/{name}',
+        *(f'--device={devices.DEVICE.value}', f'--threads={machine.threads()}'),
+        *('--num_replicas=1', f'--run_dir={folder}/{name}'),
       ]
       began = time.time()
       subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
@@ -308,12 +308,12 @@ def _timed_parts(
   )
 
 
-def _matmul_bound_us(
+def _learning(
   run: run_lib.Run, programs: programs_lib.Programs, repeats: int
-) -> float:
-  """Returns what an agent-sample's matrix products take at this machine's best.
+) -> tuple[int, float]:
+  """Returns how many agent-samples an update takes, and the least us of one.
 
-  In an update, forwards and backwards, of policy and value.
+  What its matrix products of policy and value, forwards and backwards, take.
   """
   [count], seed = programs.counts, randomness.root(0)
   learn = programs.learn.counts[0]
@@ -327,8 +327,10 @@ def _matmul_bound_us(
     loop_steps=run.agent.segment_length,
   )
   num_agents = sum(role.num_agents for role in count.env.roles)
-  rows = learn.rows_per_microbatch * run.agent.segment_length * num_agents
-  return 1e6 * flops / rows / matmul_bound.flops_per_second(repeats)
+  of_row = run.agent.segment_length * num_agents
+  flops /= learn.rows_per_microbatch * of_row
+  bound_us = 1e6 * flops / matmul_bound.flops_per_second(repeats)
+  return int(order.number) * of_row * run.learner.config.num_epochs, bound_us
 
 
 def _config(env_name: str, counts: entity_counts.Counts) -> config.Config:
@@ -382,6 +384,8 @@ def main() -> int:
     return command_line.fail(f'env={name}: {told}')
   except (ImportError, ValueError) as error:
     raise command_line.UsageError(str(error)) from error
+  except subprocess.CalledProcessError:  # It has said why.
+    return command_line.fail('a start that --starts times has failed')
   if _JSON.value:
     print(json.dumps(found))
     return 0

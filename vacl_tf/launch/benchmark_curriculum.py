@@ -196,6 +196,12 @@ def _verify(
   with benchmark_folder.held(
     output, submission, f'verify{"-smoke" * old.is_smoke}'
   ):
+    before = study_records.read(run, output / _RUNS)
+    if before.is_complete:
+      print(
+        f'{run.name} was trained here before, by commit {before.revision}; '
+        f'remove {before.path} to train it again'
+      )
     code = _train(submission, [run], output)
     rows = _collect(submission, [run], output, old.is_smoke)
   if not rows:

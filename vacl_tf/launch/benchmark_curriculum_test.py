@@ -331,8 +331,12 @@ class VerifyTest(_Case):
     ended = self._verify(f'--submission={self.path}')
     self.assertEqual(ended.code, 0, ended.err)
     self.assertIn('the same to the last digit', ended.out)
+    self.assertNotIn('before', ended.out)
     [run] = self.plans[-1].runs
     self.assertEqual(run.name, f'{self.rows()[0].task}/seed{_SEED}')
+    self.import_again(self.path)
+    ended = self._verify(f'--submission={self.path}')
+    self.assertIn(f'{run.name} was trained here before, by commit', ended.out)
 
   @parameterized.parameters(
     ({'digest': '0'}, 'on the same kind of CPU the curve is another one'),

@@ -245,18 +245,22 @@ def compare(old: Row, new: Row) -> tuple[bool, str]:
   Returns:
     Whether they agree, and a line that says how.
   """
-  is_alike = (old.processor, old.versions) == (new.processor, new.versions)
+  made_by = [(x.processor, x.versions, x.git_revision) for x in (old, new)]
+  is_known = old.git_revision != 'unknown' and '-dirty' not in old.git_revision
   if old.digest == new.digest:
     return True, 'the same to the last digit'
   told = ', '.join(
     f'{name} {getattr(old, name):.4f} and now {getattr(new, name):.4f}'
     for name in _COMPARED
   )
-  if is_alike:
-    return False, f'on the same kind of CPU the curve is another one: {told}'
+  if is_known and made_by[0] == made_by[1]:
+    return False, (
+      'with the same commit on the same kind of CPU the curve is another one: '
+      f'{told}'
+    )
   distance = max(abs(getattr(old, x) - getattr(new, x)) for x in _COMPARED)
   is_near = distance <= protocol.TOLERANCE
   return is_near, (
     f'{"within" if is_near else "not within"} {protocol.TOLERANCE} on another '
-    f'kind of CPU or with other versions: {told}'
+    f'kind of CPU, or with another commit or other versions: {told}'
   )

@@ -124,6 +124,7 @@ class RowsTest(parameterized.TestCase):
   @parameterized.parameters(
     ({}, True, 'the same to the last digit'),
     ({'digest': '0'}, False, 'on the same kind of CPU the curve is another'),
+    ({'digest': '0', 'git_revision': 'x'}, True, 'within 0.02'),
     ({'digest': '0', 'processor': 'x', 'coverage': 0.915}, True, 'within 0.02'),
     ({'digest': '0', 'versions': {}, 'area': 0.485}, True, 'within 0.02'),
     ({'digest': '0', 'processor': 'x', 'success': 0.75}, False, 'not within'),

@@ -15,6 +15,7 @@ from vacl_tf import catalog
 from vacl_tf import config
 from vacl_tf import entity_counts
 from vacl_tf import environments
+from vacl_tf import presets
 from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.environments import task_spec
@@ -153,7 +154,7 @@ _LINE = task_spec.TaskSpec(
 )
 
 
-class MeasureTest(absltest.TestCase):
+class MeasureTest(parameterized.TestCase):
   def test_a_users_task_is_measured_as_json(self):
     self.enter_context(mock.patch.dict(catalog.TASKS._entries))
     catalog.register_task(_LINE)
@@ -186,6 +187,22 @@ class MeasureTest(absltest.TestCase):
       ],
     )
     self.assertEqual(found['2']['retraces'], 0)
+
+  @parameterized.parameters((0, 1.0), (20, 10 / 48))  # Of 48 rows, 2 agents.
+  def test_an_update_is_measured_by_what_it_learns_from(self, most, share):
+    self.enter_context(mock.patch.dict(catalog.TASKS._entries))
+    values = _LINE.presets['default'].values | {
+      'ppo.max_minibatch': most,
+      'ppo.microbatch_vectors': 20,
+    }
+    preset = dataclasses.replace(_LINE.presets['default'], values=values)
+    task = dataclasses.replace(_LINE, presets={'default': preset})
+    catalog.register_task(task)
+    cfg = presets.make(env='line')
+    found = benchmark.measure('line', (2,), 1)
+    played = 20 * fakes.HORIZON * 2 * cfg.ppo.num_epochs
+    learned = 1e3 * found['learn_ms'] / found['update_us_per_agent_sample']
+    self.assertAlmostEqual(learned / played, share, places=2)
 
   def test_a_broken_world_is_a_failure_in_one_line(self):
     self.enter_context(mock.patch.dict(catalog.TASKS._entries))
