@@ -80,7 +80,10 @@ def replace(node: Any, values: Mapping[str, Any]) -> Any:
     if below:
       changes[field.name] = replace(getattr(node, field.name), below)
     elif field.name in values:
-      changes[field.name] = values[field.name]
+      value = values[field.name]
+      # Numbers of NumPy are as good as Python's, but JSON has none of them.
+      is_numpy = getattr(value, 'shape', None) == ()
+      changes[field.name] = value.item() if is_numpy else value
   return dataclasses.replace(node, **changes)
 
 

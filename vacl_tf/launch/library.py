@@ -254,7 +254,7 @@ def evaluate(
 
 
 def _signals() -> contextlib.AbstractContextManager[signals.Asked]:
-  """Notes signals, which only the main thread can."""
+  """Notes signals, which only the main thread can; none ends the process."""
   if threading.current_thread() is threading.main_thread():
-    return signals.noted()
+    return signals.noted(patience=sys.maxsize)
   return contextlib.nullcontext(signals.Asked())

@@ -13,6 +13,7 @@ import threading
 import time
 from unittest import mock
 
+import numpy as np
 from absl.testing import absltest
 from absl.testing import parameterized
 
@@ -95,8 +96,7 @@ class TrainTest(parameterized.TestCase):
       cfg or self.cfg,
       self.folder / name,
       num_env_steps=iterations * self.steps,
-      evaluation_interval=2,
-      **more,
+      **{'evaluation_interval': 2} | more,
     )
 
   @contextlib.contextmanager
@@ -166,7 +166,9 @@ class TrainTest(parameterized.TestCase):
   def test_ctrl_c_saves_and_the_same_call_goes_on(self):
     def interrupt(row):
       if row['iteration'] == 1:
-        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(3):  # Once is enough, and more often does no harm.
+          os.kill(os.getpid(), signal.SIGINT)
+          time.sleep(0.05)
 
     with self._pretended():
       with self.assertRaises(KeyboardInterrupt):
@@ -176,6 +178,31 @@ class TrainTest(parameterized.TestCase):
       rest = self._train('cut', number + 1).rows
     self.assertEqual([row['iteration'] for row in rest], [number + 1])
     self.assertIs(signal.getsignal(signal.SIGINT), signal.default_int_handler)
+
+  def test_an_evaluation_stays_after_the_interval_was_changed(self):
+    def fail(row):
+      if row['iteration'] == 5:
+        raise RuntimeError  # As good as a kill before the next checkpoint.
+
+    with self._pretended():
+      for interval in (2, 3):
+        with self.assertRaises(RuntimeError):
+          self._train(
+            *('run', 6),
+            evaluation_interval=interval,
+            checkpoint_interval=4,
+            on_row=fail,
+          )
+      self._train('run', 6, evaluation_interval=3, checkpoint_interval=4)
+    rows = [x['iteration'] for x in self._file('run') if 'coverage' in x]
+    self.assertEqual(rows, [2, 4, 6])
+
+  def test_numbers_of_numpy(self):
+    steps = np.int64(self.steps)
+    with self._pretended():
+      cfg = _config(seed=np.int64(3))
+      trained = vacl_tf.train(cfg, self.folder / 'np', num_env_steps=steps)
+    self.assertLen(trained.rows, 1)
 
   def test_in_a_thread(self):
     found = []

@@ -31,10 +31,12 @@ def hold(path: pathlib.Path, seconds: float = 0.0) -> Iterator[None]:
   try:
     lock.acquire()
   except filelock.Timeout as error:
-    holder = path.read_text().strip() or 'another process'
+    holder = ' '.join(path.read_text().split()) or 'another process'
     raise BusyError(f'{path.parent} is in the hands of {holder}') from error
   try:
-    path.write_text(f'process {os.getpid()} on {socket.gethostname()}\n')
+    # Without flock the file itself is the lock, and says whose it is.
+    if not isinstance(lock, filelock.SoftFileLock):
+      path.write_text(f'process {os.getpid()} on {socket.gethostname()}\n')
     yield
   finally:
     lock.release()

@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A lock has one holder, who says so, and dies with its process."""
 
+import errno
 import os
 import pathlib
 import subprocess
 import sys
+import warnings
+from unittest import mock
 
 from absl.testing import absltest
 
@@ -39,6 +42,18 @@ class HoldTest(absltest.TestCase):
       self.assertEqual(self.path.read_text(), text)
     with locks.hold(self.path):
       pass
+
+  def test_without_flock_the_file_stays_as_it_is_found_stale_by(self):
+    error = OSError(errno.ENOSYS, 'no locks here')
+    with (
+      mock.patch('fcntl.flock', side_effect=error),
+      warnings.catch_warnings(action='ignore'),
+      locks.hold(self.path),
+    ):
+      self.assertEqual(self.path.read_text().split()[0], str(os.getpid()))
+      with self.assertRaisesRegex(locks.BusyError, f'{os.getpid()} '):
+        with locks.hold(self.path):
+          pass
 
   def test_it_ends_with_its_process(self):
     with subprocess.Popen(

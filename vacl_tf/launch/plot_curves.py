@@ -182,8 +182,13 @@ def _draw_group(
   for curve in curves:
     axis.plot(*curve, color=colour, lw=0.7, alpha=0.55)
   what = 'seeds' if len(seeds) == len(curves) else 'runs'
-  told = f'{label} ({len(curves)} {what}): mean; band: {_BAND} {what}'
   grid, mean, *band = mean_of(curves)
+  if not len(grid):
+    longest = max(curves, key=lambda curve: curve[0][-1])
+    told = f'{label} ({len(curves)} {what} without steps in common)'
+    axis.plot(*longest, color=colour, lw=0.7, label=told if has_label else None)
+    return _Curve(label, colour, *longest)
+  told = f'{label} ({len(curves)} {what}): mean; band: {_BAND} {what}'
   axis.fill_between(grid, *band, color=colour, alpha=0.18, lw=0.0)
   axis.plot(
     *(grid, mean), color=colour, lw=2.2, label=told if has_label else None
@@ -203,7 +208,8 @@ def mean_of(
     curves: x and y of each.
 
   Returns:
-    x, the mean, and the low and the high end of its interval.
+    x, the mean, and the low and the high end of its interval; all are empty if
+    there is no x that all have passed.
   """
   low, high = max(x[0] for x, _ in curves), min(x[-1] for x, _ in curves)
   found = np.unique(np.concatenate([x for x, _ in curves]))

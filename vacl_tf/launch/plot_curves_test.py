@@ -121,6 +121,16 @@ class PicturesTest(parameterized.TestCase):
       'seeds',
     )
 
+  def test_seeds_that_share_no_steps_are_drawn_without_a_mean(self):
+    first = run_folders.write_run(self.root / 'a', seed=0)
+    late = run_folders.write_run(self.root / 'b', seed=1)
+    header, *rows = (first / 'metrics.csv').read_text().splitlines()
+    half = len(rows) // 2
+    for path, part in ((first, rows[:half]), (late, rows[half:])):
+      (path / 'metrics.csv').write_text('\n'.join([header, *part, '']))
+    plot.plot([first, late], self.output)
+    self.assertIn('vacl (2 seeds without steps in common)', self._legend())
+
   @parameterized.parameters(
     (({}, {'curriculum': 'uniform'}), ['vacl', 'uniform']),
     (({}, {'preset': 'paper'}), ['default preset', 'paper preset']),

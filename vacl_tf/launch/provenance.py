@@ -21,6 +21,7 @@ from vacl_tf import overrides
 from vacl_tf.training import files
 
 _PACKAGES = ('tensorflow', 'tensorflow-probability', 'dm-sonnet', 'numpy')
+_FILE = pathlib.Path(__file__)
 _MUJOCO = 'mujoco'  # Optional: particle worlds do without it.
 
 
@@ -85,12 +86,18 @@ def _hardware() -> dict[str, Any]:
 def _git_revision() -> str:
   """Returns the commit of the source, marked if it was changed since."""
   try:
-    return subprocess.run(
-      ['git', 'describe', '--always', '--dirty', '--abbrev=40'],
-      cwd=pathlib.Path(__file__).parent,
-      capture_output=True,
-      text=True,
-      check=True,
-    ).stdout.strip()
+    # An installed package may lie in a repository of somebody else.
+    _git('ls-files', '--error-unmatch', _FILE.name)
+    return _git('describe', '--always', '--dirty', '--abbrev=40')
   except (OSError, subprocess.CalledProcessError):
     return 'unknown'
+
+
+def _git(*arguments: str) -> str:
+  return subprocess.run(
+    ['git', *arguments],
+    cwd=_FILE.parent,
+    capture_output=True,
+    text=True,
+    check=True,
+  ).stdout.strip()

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a run left in its folder, read without TensorFlow."""
 
+import contextlib
 import dataclasses
 import functools
 import pathlib
@@ -118,14 +119,13 @@ def read(path: pathlib.Path) -> Record:
 def read_length(path: pathlib.Path) -> config.RunLength:
   """Returns when a run is to end; what its config.json lacks is as it is."""
   values = reading.read_json(path / 'config.json').get('run_length')
-  known = overrides.leaves(config.RunLength(num_env_steps=1))
-  values = values if isinstance(values, dict) else {}
-  found = {
-    name: values.get(name, default)
-    for name, default in known.items()
-    if isinstance(values.get(name, default), int | float)
-  }
-  return config.RunLength(**known | found)
+  length = config.RunLength(num_env_steps=1)
+  for name, value in values.items() if isinstance(values, dict) else ():
+    with contextlib.suppress(ValueError):  # Damaged, or of another version.
+      changed = overrides.replace(length, {name: value})
+      bounds.check_leaves(changed)
+      length = changed
+  return length
 
 
 def telling(cfg: config.Config) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 """A run is trained or resumed in its folder."""
 
 import contextlib
+import dataclasses
 import pathlib
 import signal
 from collections.abc import Callable, Iterator
@@ -119,7 +120,7 @@ def _begin(
 ) -> None:
   """Writes what a run has before its first iteration, and says so."""
   imports = command_line.imports()
-  if is_resumed:  # By the intervals that it was written with.
+  if is_resumed:  # By the length that it was written with.
     _cut(run, records.read_length(path), path)
   provenance.write(path / run_folder.CONFIG, cfg, length, imports, num_replicas)
   if not is_resumed:
@@ -136,6 +137,9 @@ def _cut(
 ) -> None:
   """Drops what was logged after the state that a run resumes from."""
   iteration = int(run.iteration)
+  if not loop.is_finished(run, length):  # Nothing was added at the end.
+    every = {'evaluation_interval': 1, 'checkpoint_interval': 1}
+    length = dataclasses.replace(length, **every)
   loggers.CsvLogger.cut(
     path / run_folder.METRICS, iteration, length.evaluation_interval, note
   )
@@ -221,7 +225,7 @@ class _Stop:
     self._asked = asked
 
   def __call__(self) -> bool:
-    self._asked.patience = 1
+    self._asked.patience = max(self._asked.patience, 1)
     return self._asked.number != 0
 
 

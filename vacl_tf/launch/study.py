@@ -182,8 +182,10 @@ class _Runner:
     self._plan = plan
     self._progress = Progress(plan)
     self._waiting = self._progress.missing
-    # Asked once: what a process may use can change while it runs.
-    self._cores = machine.cpus()[: plan.jobs]
+    # Asked once: what a process may use can change while it runs. With fewer
+    # jobs than cores others may work beside them, so the system chooses.
+    cores = machine.cpus()
+    self._cores = cores if plan.jobs == len(cores) else [None] * plan.jobs
     self._jobs: list[study_jobs.Job] = []
     self._failed = 0
     self._failed_in_a_row = 0
@@ -232,8 +234,9 @@ class _Runner:
 
   def _fill(self) -> None:
     """Starts runs as long as there are cores for them."""
-    taken = {job.core for job in self._jobs}
-    free = [core for core in self._cores if core not in taken]
+    free = list(self._cores)
+    for job in self._jobs:
+      free.remove(job.core)
     while free and self._waiting:
       run = self._waiting.pop(0)
       # Another machine may have made it meanwhile.
@@ -247,7 +250,8 @@ class _Runner:
         self._fail(run, str(error))
         return
       self._jobs.append(job)
-      _tell(f'{run.name} begins on core {free.pop(0)}')
+      core = free.pop(0)
+      _tell(f'{run.name} begins' + ('' if core is None else f' on core {core}'))
 
   def _look_after(self) -> None:
     for job in list(self._jobs):

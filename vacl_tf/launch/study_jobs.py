@@ -29,6 +29,7 @@ _ONE_THREAD = {
     'TF_NUM_INTRAOP_THREADS',
   )
 }
+_ALONE = ('--num_replicas=1', '--threads=1')
 _DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux.
 # A trainer that was asked to end, before or after it could listen.
 _ENDED = (128 + signal.SIGTERM, -signal.SIGTERM)
@@ -53,13 +54,13 @@ class Outcome(NamedTuple):
   error: str = ''
 
 
-def _make_prepare(core: int) -> Callable[[], None]:
+def _make_prepare(core: int | None) -> Callable[[], None]:
   """Returns what a process does before it turns into a command."""
   # Loaded here: between fork and exec little is safe.
   libc = ctypes.CDLL(None) if sys.platform == 'linux' else None
 
   def prepare() -> None:
-    if hasattr(os, 'sched_setaffinity'):
+    if core is not None and hasattr(os, 'sched_setaffinity'):
       os.sched_setaffinity(0, {core})
     if libc is not None:
       # If the study is killed, so is this, and a run has one writer only.
@@ -75,7 +76,7 @@ class Job:
     self,
     run: studies.Run,
     folder: pathlib.Path,
-    core: int,
+    core: int | None,
     commands: Commands,
   ) -> None:
     """Starts it where it was left.
@@ -83,7 +84,7 @@ class Job:
     Args:
       run: which one.
       folder: of the study.
-      core: to work on.
+      core: to work on, None for any.
       commands: that do the work.
 
     Raises:
@@ -179,9 +180,7 @@ class Job:
   def _train(self) -> None:
     self._is_training = True
     with (self._path / study_records.LOG).open('a') as log:
-      self._start(
-        (*self._commands.train, *self.run.flags, '--num_replicas=1'), log, log
-      )
+      self._start((*self._commands.train, *self.run.flags, *_ALONE), log, log)
 
   def _evaluate(self) -> None:
     self._is_training = False

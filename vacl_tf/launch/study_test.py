@@ -19,6 +19,7 @@ from unittest import mock
 from absl.testing import absltest
 from absl.testing import parameterized
 
+from vacl_tf import machine
 from vacl_tf import studies
 from vacl_tf.launch import command_line
 from vacl_tf.launch import study
@@ -131,6 +132,16 @@ class RunTest(_Case):
     self.assertNotIn('begins', ended.out)
     after = {p: p.stat().st_mtime_ns for p in plan.folder.rglob('seed*/*')}
     self.assertEqual(before, after)
+
+  @parameterized.parameters(([], ' on core {}'), ([1], ''))
+  def test_only_who_takes_all_cores_chooses_them(self, others, where):
+    self.enter_kinds()
+    core = machine.cpus()[0]
+    cores = [core, *(core + x for x in others)]
+    with mock.patch.object(machine, 'cpus', return_value=cores):
+      ended = self.run_plan(_plan(self.root, methods=['uniform']))
+    self.assertEqual(ended.code, 0, ended.err)
+    self.assertIn(f'seed100 begins{where.format(core)}\n', ended.out)
 
   def test_a_run_at_chance_ends_there(self):
     self.enter_kinds(s100='chance')

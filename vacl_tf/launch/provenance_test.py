@@ -1,0 +1,56 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The commit that config.json names is one of this library."""
+
+import json
+import pathlib
+import shutil
+import subprocess
+import unittest
+from unittest import mock
+
+from absl.testing import absltest
+
+from vacl_tf import config
+from vacl_tf.launch import provenance
+
+
+@unittest.skipIf(shutil.which('git') is None, 'needs git')
+class RevisionTest(absltest.TestCase):
+  def setUp(self):
+    super().setUp()
+    self.folder = pathlib.Path(self.create_tempdir().full_path)
+    self.file = self.folder / 'provenance.py'
+    self.file.touch()
+    self.enter_context(mock.patch.object(provenance, '_FILE', self.file))
+
+  def _git(self, *arguments):
+    who = ('-c', 'user.name=A', '-c', 'user.email=a@b.c')
+    subprocess.run(
+      ['git', *who, *arguments],
+      cwd=self.folder,
+      check=True,
+      capture_output=True,
+    )
+
+  def _revision(self):
+    path = self.folder / 'config.json'
+    provenance.write(path, config.Config(), config.RunLength())
+    return json.loads(path.read_text())['git_revision']
+
+  def test_a_package_in_a_repository_of_somebody_else(self):
+    self._git('init')
+    self._git('commit', '--allow-empty', '-m', 'theirs')
+    self.assertEqual(self._revision(), 'unknown')
+
+  def test_a_checkout(self):
+    self._git('init')
+    self._git('add', 'provenance.py')
+    self._git('commit', '-m', 'ours')
+    self.assertRegex(self._revision(), '^[0-9a-f]{40}$')
+    self.file.write_text('# Changed.')
+    self.assertRegex(self._revision(), '^[0-9a-f]{40}-dirty$')
+
+
+if __name__ == '__main__':
+  absltest.main()
