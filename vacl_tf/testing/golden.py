@@ -135,13 +135,13 @@ def play(case: Case, use_xla: bool = False) -> Arrays:
   for index in range(_NUM_MADE_UP):
     seeds = [run.seed(randomness.Stream.CURRICULUM, index, x) for x in range(2)]
     batches = programs.sample(seeds[0])
-    made_up = tuple(
-      types.TaskFeedback(
-        tf.cast(tf.range(batch.phi.shape[0]) % 3, tf.float32) / 2.0
-      )
-      for batch in batches
-    )
-    row = programs.update(batches, made_up, scores, seeds[1])
+    made_up = []
+    for batch in batches:
+      thirds = tf.cast(tf.range(batch.phi.shape[0]) % 3, tf.float32) / 2.0
+      told = dict.fromkeys(run.curriculum.feedback, thirds)
+      told |= {'final_task': batch.phi} if 'final_task' in told else {}
+      made_up.append(types.TaskFeedback(**told | {'value': thirds}))
+    row = programs.update(batches, tuple(made_up), scores, seeds[1])
     rows[f'made up {index}'] = row
   rows['iteration 2'] = loop.iterate(run, programs, cfg)
   rows['evaluation'] = loop.evaluate(run, programs)

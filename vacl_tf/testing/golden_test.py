@@ -143,6 +143,12 @@ class CommandTest(absltest.TestCase):
     self.assertEqual(lines, [f'{_CASE}: same'])
     self.assertEqual(num_different, 0)
 
+  def test_curricula_are_told_what_they_ask_for(self):
+    for name in ('plr', 'hindsight'):  # Both ask for more than values.
+      case = golden.Case('simple_spread', 'default', name)
+      found = golden.play(case)
+      self.assertIn('metrics|made up 0|training_value', found)
+
   def test_what_can_not_be_done_is_told_in_a_line(self):
     for arguments in (
       ['--list', '--cases=chess'],
