@@ -146,8 +146,9 @@ class PpoConfig:
     max_gradient_norm: bound on the norm of each network's gradient; 0 for none.
     normalize_value: whether the value learns normalised returns.
     value_decay: of the moving moments of the returns, per iteration.
-    microbatch_vectors: entity vectors in a microbatch; gradients are summed
-      over microbatches, so this changes speed and memory only.
+    microbatch_vectors: entity vectors in a microbatch, over which gradients are
+      summed, and in a block of worlds in a roll-out. For speed and memory; as
+      blocks have seeds of their own, another number is another random run.
   """
 
   learning_rate: Annotated[float, Range(0.0, 1.0)] = 7e-4
@@ -254,7 +255,7 @@ class TaskExpansionConfig(EditingConfig):
   """
 
   name: str = 'vacl'
-  capacity: Annotated[int, Range(1, 20_000)] = 2000
+  capacity: Annotated[int, Range(2, 20_000)] = 2000
   batch_shares: Literal['fixed', 'proportional'] = 'fixed'
   solved_fraction: Annotated[float, Range(0.0, 1.0)] = 0.05
   target_share: Annotated[float, Range(0.0, 1.0)] = 0.0

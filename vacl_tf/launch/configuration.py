@@ -42,7 +42,7 @@ def _sections() -> Iterator[tuple[str, Any]]:
   for task in map(catalog.TASKS.get, builtin.TASKS):
     if type(task.world) not in described:
       described.add(type(task.world))
-      yield 'environment.', type(task.world)()
+      yield 'environment.', task.world
   for agent in map(catalog.AGENTS.get, builtin.AGENTS):
     yield 'agent.', agent.config()
   for name in ('ppo', 'progression', 'training'):
