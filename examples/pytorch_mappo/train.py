@@ -39,7 +39,9 @@ def make_curriculum(
   """Returns the curriculum, whose TensorFlow may be in another environment."""
   corner = np.full([world.TASK_SIZE], world.HALF_WIDTH)
   return client.Curriculum(
-    *(name, -corner, corner),
+    name,
+    -corner,
+    corner,
     easy=easy_tasks,
     entity_size=2,
     seed=seed,
