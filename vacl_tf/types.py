@@ -121,6 +121,9 @@ class Sequence(NamedTuple):
   observations: Observations  # Leaves [N, L, n, ...].
   policy_memory: Memory  # Leaves [N, ...].
   value_memory: Memory  # Leaves [N, ...].
+  # bool [N, L], where a world has begun anew, so that what agents remember has
+  # to be the initial memory; () if there is no memory.
+  is_first: Any = ()
 
 
 class Trajectory(NamedTuple):

@@ -65,7 +65,11 @@ class Agent(tf.Module, abc.ABC):
 
   @abc.abstractmethod
   def unroll_values(
-    self, observe: Observe, states: types.State, memory: types.Memory
+    self,
+    observe: Observe,
+    states: types.State,
+    memory: types.Memory,
+    is_first: tf.Tensor | tuple = (),
   ) -> tuple[tuple[tf.Tensor, ...], types.Memory]:
     """Returns the values along episodes.
 
@@ -73,6 +77,7 @@ class Agent(tf.Module, abc.ABC):
       observe: returns what is observed in states [B, ...].
       states: leaves [T, B, ...].
       memory: of the values, leaves [B, ...], before the first step.
+      is_first: bool [T, B]; see `types.Sequence`.
 
     Returns:
       Values [T, B, n] per role, and the memory [T, B, ...] before each step.
@@ -100,8 +105,14 @@ class FeedForwardAgent(Agent):
     return self.distributions(observations), memory
 
   def unroll_values(
-    self, observe: Observe, states: types.State, memory: types.Memory
+    self,
+    observe: Observe,
+    states: types.State,
+    memory: types.Memory,
+    is_first: tf.Tensor | tuple = (),
   ) -> tuple[tuple[tf.Tensor, ...], types.Memory]:
+    del is_first  # There is nothing to forget.
+
     @tf.autograph.experimental.do_not_convert  # It would take seconds.
     def of_step(state: types.State) -> tuple[tf.Tensor, ...]:
       return self.value(observe(state))

@@ -75,13 +75,14 @@ class RecurrentAgent(base.Agent):
     observe: base.Observe,
     states: types.State,
     memory: tuple[tf.Tensor, ...],
+    is_first: tf.Tensor | tuple = (),
   ) -> tuple[tuple[tf.Tensor, ...], tuple[tf.Tensor, ...]]:
     observations = base.observe_sequence(observe, states)
     values, memories = [], []
     for value, observation, start in zip(
       self.values, observations, memory, strict=True
     ):
-      found, after = value(observation, start)
+      found, after = value(observation, start, is_first)
       values.append(found)
       memories.append(tf.concat([start[None], after[:-1]], 0))
     return tuple(values), tuple(memories)
@@ -89,10 +90,12 @@ class RecurrentAgent(base.Agent):
   def evaluate(self, sequence: types.Sequence) -> base.Evaluation:
     loss = tf.constant(0.0)
     found, values = [], []
+    is_first = _time_major(sequence.is_first)
     for index, observation in enumerate(sequence.observations):
       by_time = _time_major(observation)
       policy, value = self.policies[index], self.values[index]
-      hidden, restore = policy(by_time, sequence.policy_memory[index])
+      memory = sequence.policy_memory[index]
+      hidden, restore = policy(by_time, memory, is_first)
       hidden = _time_major(hidden)
       outputs = policy.outputs(hidden)
       if restore is not None:
@@ -102,7 +105,7 @@ class RecurrentAgent(base.Agent):
       )
       if self._positions[index]:
         loss += self._position_loss(index, hidden, observation)
-      judged, _ = value(by_time, sequence.value_memory[index])
+      judged, _ = value(by_time, sequence.value_memory[index], is_first)
       values.append(base.merged(_time_major(judged)))
     return base.Evaluation(tuple(found), tuple(values), loss)
 

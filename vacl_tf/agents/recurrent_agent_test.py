@@ -102,7 +102,7 @@ class RolesTest(parameterized.TestCase, tf.test.TestCase):
       return tuple(ours)
 
     changed = types.Sequence(
-      *(mixed(*pair) for pair in zip(one, other, strict=True))
+      *(mixed(*pair) for pair in zip(one[:3], other[:3], strict=True))
     )
     found, expected = _outputs(agent, changed), _outputs(agent, one)
     for x, y in zip(found, expected, strict=True):

@@ -13,13 +13,12 @@ minibatch adds its sums to those of the others, and then one step is made.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
 
 from vacl_tf import config
-from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.agents import base
 from vacl_tf.learning import adam
@@ -47,6 +46,7 @@ class Samples(NamedTuple):
   acting_value: tuple[tf.Tensor, ...]  # At roll-out, normalised.
   advantage: tuple[tf.Tensor, ...]  # Not normalised.
   returns: tuple[tf.Tensor, ...]
+  is_first: Any = ()  # See types.Sequence.
 
 
 class Scale(NamedTuple):
@@ -161,13 +161,16 @@ class Learner(tf.Module):
     """
     num_agents = [x.shape[-1] for x in trajectory.log_prob]
     start = self._agent.initial_value_memory(block, num_agents)
-    states = trajectory.state
+    states, is_first = trajectory.state, ()
+    if tf.nest.flatten(start):
+      has_ended = trajectory.discount == 0.0
+      is_first = tf.concat([tf.zeros_like(has_ended[:1]), has_ended], 0)
     if is_terminal:
-      states = _before(states)
+      states, is_first = _before((states, is_first))
 
     def of_block(begin: tf.Tensor) -> tuple:
-      mine = microbatch.worlds(states, begin, block)
-      return self._agent.unroll_values(observe, mine, start)
+      mine, first = microbatch.worlds((states, is_first), begin, block)
+      return self._agent.unroll_values(observe, mine, start, first)
 
     num_worlds = trajectory.progress.shape[1]
     values, memory = microbatch.over_worlds(of_block, num_worlds, block, size)
@@ -178,7 +181,9 @@ class Learner(tf.Module):
     samples, sums = self._add_advantages(
       trajectory, values, memory, size, mean_reward
     )
-    return self._segments(samples), sums
+    num_steps = trajectory.progress.shape[0]
+    is_first = tf.nest.map_structure(lambda x: x[:num_steps], is_first)
+    return self._segments(samples._replace(is_first=is_first)), sums
 
   def _add_advantages(
     self,
@@ -349,11 +354,11 @@ class Learner(tf.Module):
         base.observe_sequence(observe, samples.state),
         samples.policy_memory,
         samples.value_memory,
+        samples.is_first,
       )
     )
-    samples = base.merged(
-      samples._replace(state=(), policy_memory=(), value_memory=())
-    )
+    unmerged = ('state', 'policy_memory', 'value_memory', 'is_first')
+    samples = base.merged(samples._replace(**dict.fromkeys(unmerged, ())))
     metrics = tf.zeros([len(_LOSS_METRICS)])
     for role, distribution in enumerate(distributions):
       log_ratio = (
@@ -389,12 +394,3 @@ class Learner(tf.Module):
 def _before(tree: types.State) -> types.State:
   """Returns leaves [T, ...] of [T + 1, ...]."""
   return tf.nest.map_structure(lambda x: x[:-1], tree)
-
-
-def order(
-  seed: types.Seed, num_steps: int, num_worlds: int, size: tf.Tensor
-) -> tf.Tensor:
-  """Returns int32 [T * B]: rows of the first `size` worlds, shuffled, first."""
-  rows = tf.range(num_steps * num_worlds)
-  score = randomness.uniform(seed, [num_steps * num_worlds])
-  return tf.argsort(tf.where(rows % num_worlds < size, score, 2.0))

@@ -111,7 +111,7 @@ class _Programs:
   def _order(self, batch: RolloutBatch, seed: types.Seed) -> _Order:
     steps, worlds = batch.trajectory.progress.shape
     rows = steps // self._learner.segment_length  # Of a world.
-    order = ppo.order(seed, rows, worlds, batch.size)
+    order = shuffled(seed, rows, worlds, batch.size)
     number = rows * batch.size
     if not self._max_samples:
       return _Order(order, number, tf.constant(1.0))
@@ -220,6 +220,15 @@ class Update:
     means = tf.unstack(tf.reduce_mean(tf.stack(steps), 0))
     metrics |= dict(zip(ppo.STEP_METRICS, means, strict=True))
     return metrics, samples
+
+
+def shuffled(
+  seed: types.Seed, num_steps: int, num_worlds: int, size: tf.Tensor
+) -> tf.Tensor:
+  """Returns int32 [T * B]: rows of the first `size` worlds, shuffled, first."""
+  rows = tf.range(num_steps * num_worlds)
+  score = randomness.uniform(seed, [num_steps * num_worlds])
+  return tf.argsort(tf.where(rows % num_worlds < size, score, 2.0))
 
 
 def _added(trees: list) -> Any:

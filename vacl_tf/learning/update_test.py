@@ -168,7 +168,7 @@ class CompilationTest(tf.test.TestCase):
 class OrderTest(parameterized.TestCase, tf.test.TestCase):
   @parameterized.parameters(1, 3, 5)
   def test_rows_that_count_come_first_each_once(self, size):
-    order = ppo.order(randomness.root(3), 4, 5, tf.constant(size)).numpy()
+    order = update.shuffled(randomness.root(3), 4, 5, tf.constant(size)).numpy()
     self.assertAllEqual(np.sort(order), np.arange(20))
     self.assertAllEqual(order[: 4 * size] % 5 < size, np.ones(4 * size, bool))
     self.assertNotAllEqual(order[: 4 * size], np.sort(order[: 4 * size]))

@@ -63,12 +63,16 @@ class Gru(snt.Module):
     self.u = tf.Variable(_gates(rng, hidden_size, hidden_size), name='u')
     self.c = tf.Variable(tf.zeros([3 * hidden_size]), name='c')
 
-  def __call__(self, x: tf.Tensor, state: tf.Tensor) -> tf.Tensor:
+  def __call__(
+    self, x: tf.Tensor, state: tf.Tensor, is_first: tf.Tensor | tuple = ()
+  ) -> tf.Tensor:
     """Returns the states after each input.
 
     Args:
       x: [L, N, F] inputs; L has to be known when tracing.
       state: [N, H] before the first input.
+      is_first: bool [L, N], where the state is 0 before the input; () for
+        nowhere.
 
     Returns:
       [L, N, H].
@@ -76,9 +80,12 @@ class Gru(snt.Module):
     weights = _Weights(
       *map(tf.convert_to_tensor, (self.w, self.b, self.u, self.c))
     )
+    keep = None
+    if not isinstance(is_first, tuple):
+      keep = 1.0 - tf.cast(is_first, state.dtype)[..., None]
     if x.shape[0] == 1:
-      return _step(x[0], state, weights)[0][None]
-    return _unroll(x, state, weights)
+      return _step(x[0], _kept(state, keep, 0), weights)[0][None]
+    return _unroll(x, state, weights, keep)
 
 
 def _gates(rng: np.random.Generator, rows: int, size: int) -> np.ndarray:
@@ -106,31 +113,53 @@ def _step(
   return n + z * (state - n), _Factors(factors, z)
 
 
-@tf.custom_gradient
+def _kept(
+  x: tf.Tensor, keep: tf.Tensor | None, t: tf.Tensor | int
+) -> tf.Tensor:
+  """Returns x [N, H], 0 where keep [L, N, 1] is 0 in a step."""
+  return x if keep is None else keep[t] * x
+
+
 def _unroll(
-  x: tf.Tensor, state: tf.Tensor, weights: _Weights
-) -> tuple[tf.Tensor, Callable]:
+  x: tf.Tensor, state: tf.Tensor, weights: _Weights, keep: tf.Tensor | None
+) -> tf.Tensor:
   """Returns the states [L, N, H] after inputs x [L, N, F].
 
   The products with the input are computed step by step, too. If they were read
   from one large product, XLA would fuse the read at the loop's counter with the
   gates and fail to vectorise them on a CPU.
+
+  Args:
+    x: [L, N, F].
+    state: [N, H].
+    weights: of the unit.
+    keep: [L, N, 1], 0 where the state is 0 before the step, else 1; or None.
   """
-  states, factors = _forward(x, state, weights)
 
-  def gradient(dy: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, _Weights]:
-    d_after, d_state = _backward(dy, factors, weights.u)
-    before = tf.concat([state[None], states[:-1]], 0)
-    d_x, d_weights = _through_sums(
-      d_after[:, :, None] * factors.sums, x, before, weights.w
-    )
-    return d_x, d_state, d_weights
+  @tf.custom_gradient
+  def unroll(
+    x: tf.Tensor, state: tf.Tensor, weights: _Weights
+  ) -> tuple[tf.Tensor, Callable]:
+    states, factors = _forward(x, state, weights, keep)
 
-  return states, gradient
+    def gradient(dy: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, _Weights]:
+      d_after, d_state = _backward(dy, factors, weights.u, keep)
+      before = tf.concat([state[None], states[:-1]], 0)
+      d_x, d_weights = _through_sums(
+        d_after[:, :, None] * factors.sums,
+        x,
+        before if keep is None else keep * before,
+        weights.w,
+      )
+      return d_x, d_state, d_weights
+
+    return states, gradient
+
+  return unroll(x, state, weights)
 
 
 def _forward(
-  x: tf.Tensor, state: tf.Tensor, weights: _Weights
+  x: tf.Tensor, state: tf.Tensor, weights: _Weights, keep: tf.Tensor | None
 ) -> tuple[tf.Tensor, _Factors]:
   """Returns the states [L, N, H] and their factors, with a leading L."""
   steps, size = x.shape[0], state.shape[1]
@@ -140,7 +169,7 @@ def _forward(
   ]
 
   def body(t: tf.Tensor, state: tf.Tensor, arrays: list) -> tuple:
-    state, factors = _step(x[t], state, weights)
+    state, factors = _step(x[t], _kept(state, keep, t), weights)
     found = (state, *factors)
     written = [a.write(t, y) for a, y in zip(arrays, found, strict=True)]
     return t + 1, state, written
@@ -153,7 +182,7 @@ def _forward(
 
 
 def _backward(
-  dy: tf.Tensor, factors: _Factors, u: tf.Tensor
+  dy: tf.Tensor, factors: _Factors, u: tf.Tensor, keep: tf.Tensor | None
 ) -> tuple[tf.Tensor, tf.Tensor]:
   """Returns gradients by the states.
 
@@ -161,6 +190,7 @@ def _backward(
     dy: [L, N, H] by each state, without its influence on later ones.
     factors: of all steps, with a leading L.
     u: [H, 3H].
+    keep: see `_unroll`.
 
   Returns:
     [L, N, H] by each state after a step, with its influence on later ones, and
@@ -174,7 +204,7 @@ def _backward(
     d = dy[t] + later
     sums = tf.reshape(d[:, None] * factors.sums[t][:, :3], [-1, 3 * size])
     earlier = d * factors.state[t] + tf.matmul(sums, u)
-    return t - 1, earlier, array.write(t, d)
+    return t - 1, _kept(earlier, keep, t), array.write(t, d)
 
   _, first, array = tf.while_loop(
     lambda t, *_: t >= 0,

@@ -27,14 +27,21 @@ def _inputs(steps=_STEPS, seed=1):
   return tf.constant(x, tf.float32), tf.constant(state, tf.float32)
 
 
-def _oracle(layer, x, state):
+def _is_first(steps=_STEPS):
+  """Returns bool [L, N]; some sequences begin anew, one of them at once."""
+  return np.random.default_rng(5).random([steps, _SEQUENCES]) < 0.3
+
+
+def _oracle(layer, x, state, is_first=None):
   """Returns the states [L, N, H] in float64, gate by gate."""
   w, b, u, c = (
     np.split(v.numpy().astype(np.float64), 3, -1)
     for v in (layer.w, layer.b, layer.u, layer.c)
   )
   state, states = state.numpy().astype(np.float64), []
-  for now in x.numpy().astype(np.float64):
+  for t, now in enumerate(x.numpy().astype(np.float64)):
+    if is_first is not None:
+      state = np.where(is_first[t][:, None], 0.0, state)
     r = 1.0 / (1.0 + np.exp(-(now @ w[0] + b[0] + state @ u[0] + c[0])))
     z = 1.0 / (1.0 + np.exp(-(now @ w[1] + b[1] + state @ u[1] + c[1])))
     n = np.tanh(now @ w[2] + b[2] + r * (state @ u[2] + c[2]))
@@ -43,10 +50,12 @@ def _oracle(layer, x, state):
   return np.stack(states)
 
 
-def _naive(layer, x, state):
+def _naive(layer, x, state, is_first=None):
   """Returns the states [L, N, H] for automatic differentiation."""
   states = []
-  for now in tf.unstack(x):
+  for t, now in enumerate(tf.unstack(x)):
+    if is_first is not None:
+      state = tf.where(is_first[t][:, None], 0.0, state)
     own = tf.split(now @ layer.w + layer.b, 3, 1)
     recalled = tf.split(state @ layer.u + layer.c, 3, 1)
     r = tf.sigmoid(own[0] + recalled[0])
@@ -91,6 +100,24 @@ class GruTest(parameterized.TestCase, tf.test.TestCase):
         self.assertEqual(by_hand[name].shape, expected.shape)
         self.assertGreater(np.abs(expected).max(), 0.1)
         self.assertAllClose(by_hand[name], expected, 1e-4, 1e-4)
+
+  @parameterized.product(steps=(1, _STEPS), jit=(False, True))
+  def test_sequences_may_begin_anew(self, steps, jit):
+    layer, (x, state) = _layer(), _inputs(steps)
+    is_first = _is_first(steps)
+    self.assertBetween(np.mean(is_first), 0.1, 0.5)
+    found = tf.function(
+      lambda x, state: layer(x, state, tf.constant(is_first)),
+      jit_compile=jit,
+      autograph=False,
+    )
+    expected = _oracle(layer, x, state, is_first)
+    self.assertAllClose(found(x, state), expected, 1e-5, 1e-5)
+    by_hand = tf.function(
+      lambda x, state: _gradients(found, layer, x, state), autograph=False
+    )(x, state)
+    plain = _gradients(lambda *a: _naive(layer, *a, is_first), layer, x, state)
+    self.assertAllClose(by_hand, plain, 1e-4, 1e-4)
 
   def test_gradient_without_a_graph(self):
     layer, (x, state) = _layer(), _inputs()

@@ -85,13 +85,17 @@ class Core(snt.Module):
     self.memory = gru.Gru(rng, size, size)
 
   def __call__(
-    self, observation: types.Observation, memory: tf.Tensor
+    self,
+    observation: types.Observation,
+    memory: tf.Tensor,
+    is_first: tf.Tensor | tuple = (),
   ) -> tuple[tf.Tensor, views.Restore | None]:
     """Returns the memories after each step.
 
     Args:
       observation: leaves [L, B, n, ...].
       memory: [B, n, H] before the first step.
+      is_first: bool [L, B], where it is zero before the step; () for nowhere.
 
     Returns:
       [L, B, n, H], and what restores outputs; see `views.View`.
@@ -113,7 +117,9 @@ class Core(snt.Module):
     x = self._activation(self.first(tf.concat([mean, own], -1), ()))
     x = self._activation(self.second(x, ()))
     x = tf.reshape(x, [steps, -1, size])
-    hidden = self.memory(x, tf.reshape(memory, [-1, size]))
+    if not isinstance(is_first, tuple):
+      is_first = tf.repeat(is_first, tf.shape(memory)[1], axis=1)
+    hidden = self.memory(x, tf.reshape(memory, [-1, size]), is_first)
     shape = tf.concat([[steps], tf.shape(memory)], 0)
     return tf.reshape(hidden, shape), restore
 
@@ -170,10 +176,13 @@ class Policy(snt.Module):
       self.way = blocks.Folded(rng, cfg.hidden_size, 2, name='way')
 
   def __call__(
-    self, observation: types.Observation, memory: tf.Tensor
+    self,
+    observation: types.Observation,
+    memory: tf.Tensor,
+    is_first: tf.Tensor | tuple = (),
   ) -> tuple[tf.Tensor, views.Restore | None]:
     """Returns the memories [L, B, n, H] after each step; see `Core`."""
-    return self.core(observation, memory)
+    return self.core(observation, memory, is_first)
 
   def outputs(self, hidden: tf.Tensor) -> tf.Tensor:
     """Returns [..., A] of memories [..., H]; see `distributions.make`."""
@@ -198,15 +207,13 @@ class Value(snt.Module):
     self.value = blocks.Folded(rng, cfg.hidden_size, 1, name='value')
 
   def __call__(
-    self, observation: types.Observation, memory: tf.Tensor
+    self,
+    observation: types.Observation,
+    memory: tf.Tensor,
+    is_first: tf.Tensor | tuple = (),
   ) -> tuple[tf.Tensor, tf.Tensor]:
-    """Returns values [L, B, n] and the memories [L, B, n, H] after each step.
-
-    Args:
-      observation: leaves [L, B, n, ...].
-      memory: [B, n, H] before the first step.
-    """
-    hidden, _ = self.core(observation.of_critic(), memory)
+    """Returns values [L, B, n] and the memories after each step; see `Core`."""
+    hidden, _ = self.core(observation.of_critic(), memory, is_first)
     return _of_last_axis(self.value, hidden)[..., 0], hidden
 
 

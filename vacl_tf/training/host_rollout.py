@@ -243,31 +243,39 @@ class Collector:
     return tf.nest.map_structure(lambda x: x[0], found)
 
 
-# The first world of a group, what is observed there and the memory so far (None
-# at first) to actions per role [B, n, ...] and the memory after them.
+# The first world of a group, the step, what is observed there and the memory
+# to actions per role [B, n, ...] and the memory after them.
 Act = Callable[
-  [int, types.Observations, Any], tuple[tuple[np.ndarray, ...], Any]
+  [int, int, types.Observations, types.Memory],
+  tuple[tuple[np.ndarray, ...], types.Memory],
 ]
 
 
 class _Performer:
   """Acts and notes progress alone."""
 
-  def __init__(self, act: Act, begin: int, progress: np.ndarray) -> None:
+  def __init__(
+    self, act: Act, begin: int, progress: np.ndarray, memory: types.Memory
+  ) -> None:
     self._act = act
     self._begin = begin
     self._progress = progress
-    self._memory: Any = None
+    self._first = self._memory = memory
 
   def act(
     self, step: int, observations: types.Observations
   ) -> tuple[np.ndarray, ...]:
-    del step
-    actions, self._memory = self._act(self._begin, observations, self._memory)
+    actions, self._memory = self._act(
+      self._begin, step, observations, self._memory
+    )
     return actions
 
   def note(self, step: int, outcome: base.Outcome) -> None:
     self._progress[step] = outcome.progress
+    if np.any(outcome.discount == 0.0):
+      self._memory = rollout.remembered(
+        self._memory, self._first, outcome.discount
+      )
 
   def end(self, observations: types.Observations) -> None:
     del observations
@@ -278,9 +286,18 @@ def perform(
   worlds: Worlds,
   phi: np.ndarray,
   seed: types.Seed,
+  initial_memory: Callable[[int], types.Memory] = lambda num_worlds: (),
   watch: Watch | None = None,
 ) -> np.ndarray:
-  """Plays an episode of each task phi [B, D]; see `Worlds.play`.
+  """Plays an episode of each task phi [B, D].
+
+  Args:
+    act: the policy.
+    worlds: that are played.
+    phi: tasks.
+    seed: of what the worlds decide at random.
+    initial_memory: returns the policy's memory of so many worlds.
+    watch: see `Worlds.play`.
 
   Returns:
     The progress [T, B] after each step.
@@ -289,7 +306,9 @@ def perform(
   worlds.play(
     phi,
     seed,
-    lambda begin, end: _Performer(act, begin, progress[:, begin:end]),
+    lambda begin, end: _Performer(
+      act, begin, progress[:, begin:end], initial_memory(end - begin)
+    ),
     watch,
   )
   return progress

@@ -256,12 +256,11 @@ class WorldsTest(tf.test.TestCase):
     played = host_rollout.Worlds(_world())
     still = np.tile(mechanics.NO_OP, [_WORLDS, 2, 1])
 
-    def act(begin, observations, memory):
-      step = memory or 0
+    def act(begin, step, observations, memory):
       if begin and step == 3:
         # Out of the arena, from where there is no way back.
         played._groups[1]._simulator.worlds.physics.bind('qpos')[:2, 0] = -5.0
-      return (still[: len(observations[0].own)],), step + 1
+      return (still[: len(observations[0].own)],), memory
 
     phi = _phi().numpy()
     for expected in (2, 4):
@@ -275,8 +274,8 @@ class WorldsTest(tf.test.TestCase):
 
 class PerformTest(tf.test.TestCase):
   def test_it_makes_the_steps_of_act(self):
-    def greedily(begin, observations, memory):
-      del begin
+    def greedily(begin, step, observations, memory):
+      del begin, step
       _, action, memory, _ = _look(observations[0], memory)
       return (action.numpy(),), memory
 
@@ -286,6 +285,7 @@ class PerformTest(tf.test.TestCase):
       host_rollout.Worlds(_world()),
       _phi().numpy(),
       _SEED,
+      lambda num: tf.zeros([num, 2, _HIDDEN]),
       lambda group, state: watched[group].append(state.position),
     )
     self.assertEqual(progress.dtype, np.float32)
@@ -296,7 +296,7 @@ class PerformTest(tf.test.TestCase):
       worlds.place(_phi().numpy()[begin:end], [*numbers, begin])
       memory, positions = None, [worlds.state.position]
       for t in range(_world().horizon):
-        action, memory = greedily(begin, worlds.observe(), memory)
+        action, memory = greedily(begin, t, worlds.observe(), memory)
         outcome = worlds.step(action)
         positions.append(worlds.state.position)
         np.testing.assert_array_equal(progress[t, begin:end], outcome.progress)

@@ -197,18 +197,21 @@ class ExportedPlayer:
     """Returns the progress [T, B]; see `host_rollout.Worlds.play`."""
 
     def act(
-      begin: int, observations: types.Observations, past: tuple | None
-    ) -> tuple[tuple[np.ndarray, ...], tuple]:
+      begin: int,
+      step: int,
+      observations: types.Observations,
+      memory: types.Memory,
+    ) -> tuple[tuple[np.ndarray, ...], types.Memory]:
       seen = tf.nest.map_structure(tf.constant, observations)
-      first = self._first_memory(seen[0].own.shape[0])
-      step, memory = past or (0, first)
       actions, memory = self._choose(
         seen, memory, randomness.fold(choose, step, begin)
       )
-      return tuple(x.numpy() for x in actions), (step + 1, memory)
+      return tuple(x.numpy() for x in actions), memory
 
     worlds = host_rollout.Worlds(self._env)
-    progress = host_rollout.perform(act, worlds, phi, run, watch)
+    progress = host_rollout.perform(
+      act, worlds, phi, run, self._first_memory, watch
+    )
     self.num_unstable += worlds.num_unstable
     return progress
 

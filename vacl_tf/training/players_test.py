@@ -70,7 +70,7 @@ class _Patient(agent_base.Agent):
     made = distributions.make(_world('in_graph').roles[0].action, logits)
     return (made,), {'left': left - 1, 'ways': 3.0 - ways}
 
-  def unroll_values(self, observe, states, memory):
+  def unroll_values(self, observe, states, memory, is_first=()):
     raise NotImplementedError
 
   def evaluate(self, sequence):
@@ -111,17 +111,18 @@ def _live(kind, agent=None):
       initial_memory=lambda num: agent.initial_memory(num, (2,)),
     )
 
-  def act(begin, observations, memory):
-    del begin
-    if memory is None:
-      memory = agent.initial_memory(len(observations[0].own), (2,))
+  def act(begin, step, observations, memory):
+    del begin, step
     observations = tf.nest.map_structure(tf.constant, observations)
     [distribution], memory = agent.act(observations, memory)
     return (distribution.mode().numpy(),), memory
 
   draw, run, _ = randomness.split(_SEED, 3)
   phi = env.task_space.sample_target(_TASKS, draw).numpy()
-  return host_rollout.perform(act, host_rollout.Worlds(env), phi, run)
+  worlds = host_rollout.Worlds(env)
+  return host_rollout.perform(
+    act, worlds, phi, run, lambda num: agent.initial_memory(num, (2,))
+  )
 
 
 def _film(kind, is_greedy):

@@ -188,7 +188,10 @@ class HostPrograms(CountPrograms):
     """Returns value and success [B] of fresh tasks, played greedily."""
     draw, run = randomness.split(seed, 2)
     progress = host_rollout.perform(
-      self._act, self._tests, self._target(draw).numpy(), run
+      *(self._act, self._tests, self._target(draw).numpy(), run),
+      lambda num: self._judged.initial_memory(
+        num, rollout.num_agents(self.env)
+      ),
     )
     return rollout.task_value(progress), rollout.is_success(progress)
 
@@ -204,12 +207,13 @@ class HostPrograms(CountPrograms):
     return found
 
   def _act(
-    self, begin: int, observations: types.Observations, memory: Any
-  ) -> tuple[tuple[np.ndarray, ...], Any]:
-    del begin
-    if memory is None:
-      rows, *_ = observations[0].own.shape
-      memory = self._judged.initial_memory(rows, rollout.num_agents(self.env))
+    self,
+    begin: int,
+    step: int,
+    observations: types.Observations,
+    memory: types.Memory,
+  ) -> tuple[tuple[np.ndarray, ...], types.Memory]:
+    del begin, step
     unused_seed = tf.zeros([2], tf.int32)
     actions, memory = self._greedy(observations, memory, unused_seed)
     return tuple(action.numpy() for action in actions), memory

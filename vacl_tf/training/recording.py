@@ -129,6 +129,12 @@ class Recorder:
     record = self._record.arrays
     mine = record.reward, record.progress, record.discount
     self._write(mine, step, tuple(outcome))
+    has_ended = np.asarray(outcome.discount) == 0.0
+    if has_ended.any() and step + 1 < len(record.progress):
+      for memory in tf.nest.flatten(record.memory):
+        memory[step + 1, self._rows][has_ended] = memory[0, self._rows][
+          has_ended
+        ]
 
   def end(self, observations: types.Observations) -> None:
     self._write(self._record.arrays.observations, -1, observations)

@@ -105,6 +105,8 @@ def _explore(
     log_probs = tuple(x.log_prob(action) for x, action in pairs)
     after = env.step(state, actions)
     outcome = env.reward(after), env.progress(after), env.discount(after)
+    if _may_end(env):
+      memory = remembered(memory, first[1], outcome[2])
     return (after, memory), actions, log_probs, *outcome
 
   first = (
@@ -129,6 +131,23 @@ def _explore(
   )
 
 
+def _may_end(env: base.Environment) -> bool:
+  """Returns whether worlds may end before the horizon."""
+  return type(env).discount is not base.Environment.discount
+
+
+def remembered(
+  memory: types.Memory, first: types.Memory, discount: tf.Tensor
+) -> types.Memory:
+  """Returns memories [B, ...], the first ones where discount [B] is 0."""
+
+  def of_leaf(now: tf.Tensor, start: tf.Tensor) -> tf.Tensor:
+    has_ended = tf.reshape(discount == 0.0, [-1] + [1] * (now.shape.rank - 1))
+    return tf.where(has_ended, start, now)
+
+  return tf.nest.map_structure(of_leaf, memory, first)
+
+
 def with_end(discount: tf.Tensor, is_terminal: bool) -> tf.Tensor:
   """Returns discounts [T, B], 0 in the last step if it ends the world."""
   if not is_terminal:
@@ -151,10 +170,12 @@ def play(
   seeds = tf.stack(randomness.split(seed, env.horizon))
 
   def step(carried: tuple, step_seed: types.Seed) -> tuple:
-    state, memory = carried
-    actions, memory = act(env.observe(state), memory, step_seed)
+    state, before = carried
+    actions, found = act(env.observe(state), before, step_seed)
     after = env.step(state, actions)
-    return (after, memory), env.progress(after)
+    if _may_end(env):
+      found = remembered(found, memory, env.discount(after))
+    return (after, found), env.progress(after)
 
   (states, _), progress = _scan(step, (env.place(phi, seed), memory), seeds)
   return states, progress

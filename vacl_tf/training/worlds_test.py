@@ -11,14 +11,18 @@ from absl.testing import parameterized
 
 from vacl_tf import config
 from vacl_tf import randomness
+from vacl_tf import types
+from vacl_tf.agents import base as agent_base
 from vacl_tf.curriculum import base as curriculum_base
 from vacl_tf.environments import base
 from vacl_tf.testing import fakes
 from vacl_tf.training import export
+from vacl_tf.training import host_rollout
 from vacl_tf.training import loop
 from vacl_tf.training import players
 from vacl_tf.training import policy_files
 from vacl_tf.training import programs as programs_lib
+from vacl_tf.training import rollout
 from vacl_tf.training import run as run_lib
 
 _TASKS, _HORIZON = 6, 8
@@ -116,6 +120,72 @@ class EndingTest(parameterized.TestCase, tf.test.TestCase):
     )
     coverage = loop.evaluate(run, programs)['coverage']
     self.assertBetween(coverage, 0.0, 1.0)
+
+  @parameterized.parameters(True, False)
+  def test_what_was_remembered_is_forgotten_where_it_ends(self, is_hosted):
+    line = fakes.EndingWorld(_HORIZON)
+    env = fakes.HostedWorld(line) if is_hosted else line
+    run, programs, _ = _begin(env, _RECURRENT)
+    agent = run.agent
+    logits = agent.policies[0].logits.w
+    logits.assign(100.0 * logits)  # Else all but uniform everywhere.
+    trajectory = _collect(env, programs)
+    [memory] = trajectory.memory
+    for t in range(_HORIZON):
+      most = np.abs(memory[t]).max((1, 2))
+      self.assertAllEqual(most > 0.0, np.full([_TASKS], t % 3 > 0))
+    # Segments of four steps tell the same as the steps of the roll-out.
+    samples, _ = run.learner.prepare(
+      trajectory, tf.constant(_TASKS), 2, env.observe
+    )
+    sequence = types.Sequence(
+      agent_base.observe_sequence(env.observe, samples.state),
+      samples.policy_memory,
+      samples.value_memory,
+      samples.is_first,
+    )
+    action, log_prob, value = agent_base.merged(
+      (samples.action[0], samples.log_prob[0], samples.acting_value[0])
+    )
+    found = agent.evaluate(sequence)
+    other = agent.evaluate(
+      sequence._replace(is_first=tf.zeros_like(sequence.is_first))
+    )
+    self.assertAllClose(found.distributions[0].log_prob(action), log_prob)
+    self.assertAllClose(found.values[0], value)
+    self.assertNotAllClose(other.distributions[0].log_prob(action), log_prob)
+    self.assertNotAllClose(other.values[0], value)
+
+  @parameterized.parameters(True, False)
+  def test_evaluations_forget_too(self, is_hosted):
+    line, remembered = fakes.EndingWorld(_HORIZON), []
+    phi = line.task_space.sample_uniform(_TASKS, randomness.root(0))
+
+    def note(memory):
+      remembered.append(float(memory[0]))
+      return memory
+
+    def act(observations, memory, seed=None):
+      del seed
+      noted = tf.numpy_function(note, [memory], tf.float32)
+      noted = tf.ensure_shape(noted, memory.shape)
+      return (tf.zeros(observations[0].own.shape[:2], tf.int32),), noted + 1.0
+
+    def act_on_host(begin, step, observations, memory):
+      del begin, step
+      [action], memory = act(observations, memory)
+      return (action.numpy(),), memory
+
+    if is_hosted:
+      worlds = host_rollout.Worlds(fakes.HostedWorld(line))
+      phi = phi[:1].numpy()
+      seed = randomness.root(1)
+      host_rollout.perform(
+        act_on_host, worlds, phi, seed, lambda n: tf.zeros([n])
+      )
+    else:
+      rollout.play(act, line, phi, randomness.root(1), tf.zeros([_TASKS]))
+    self.assertEqual(remembered, [float(t % 3) for t in range(_HORIZON)])
 
 
 class _Broken(fakes.HostedWorld):
