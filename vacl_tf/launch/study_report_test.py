@@ -183,6 +183,8 @@ class ReportTest(_Case):
     self.assertEqual(row[9], '- |')
     row = cells['| uniform', '1 of 2']
     self.assertEqual(row[2:4], ['0.000', '0.000'])
+    self.assertEqual(row[9], '1.000 |')  # One run has no interval.
+    row = cells['| uniform', '2 of 2']
     self.assertEqual(row[9], '1.000 [1.000, 1.000] |')
     self.assertIn('| uniform | 2 | 0.000', text)
     self.assertIn('at chance: room/uniform/seed100, room/uniform/se', text)
