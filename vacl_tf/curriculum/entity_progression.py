@@ -304,7 +304,7 @@ def _if_played(
   evaluation: tf.Tensor,
   seed: types.Seed,
 ) -> types.Metrics:
-  """Updates a curriculum if any of its tasks was played; metrics may be NaN."""
+  """Updates a curriculum whose tasks were played; else metrics are NaN."""
 
   def update() -> types.Metrics:
     metrics = inner.update((batch,), (feedback,), evaluation, seed)
