@@ -11,9 +11,12 @@ import tensorflow as tf
 from absl.testing import absltest
 
 import vacl_tf
+from vacl_tf import bounds
 from vacl_tf import catalog
 from vacl_tf import client
 from vacl_tf import environments
+from vacl_tf import presets
+from vacl_tf import studies
 from vacl_tf.curriculum import python_curriculum
 from vacl_tf.environments import adapters
 from vacl_tf.environments import checked_simulator
@@ -31,7 +34,12 @@ class GuidesTest(tf.test.TestCase):
   def setUp(self):
     super().setUp()
     # What guides register is gone after each test.
-    for registry in (catalog.TASKS, catalog.AGENTS, catalog.CURRICULA):
+    for registry in (
+      catalog.TASKS,
+      catalog.AGENTS,
+      catalog.CURRICULA,
+      studies.STUDIES,
+    ):
       self.enter_context(mock.patch.dict(registry._entries))
 
   def _programs(self, name):
@@ -70,6 +78,22 @@ class GuidesTest(tf.test.TestCase):
     self.assertIs(program.python_curriculum, python_curriculum)
     product = products.Product('simple_spread', 'attention', 'learnability')
     products.check(self, product)
+
+  def test_own_study(self):
+    for name in ('own_task', 'own_curriculum', 'own_study'):
+      self._run(name)
+    study = studies.find('rendezvous')
+    self.assertEqual(study.baseline, 'vacl')
+    runs = studies.list_runs(study, (100, 101, 102))
+    self.assertLen(runs, 12)
+    for run in runs:
+      given = dict(flag.removeprefix('--').split('=') for flag in run.flags)
+      cfg = presets.make(
+        env=given['env'],
+        num_agents=int(given['num_agents']),
+        curriculum=given['curriculum'],
+      )
+      bounds.check(cfg)
 
   def test_other_learners(self):
     program = self._run('other_learners')

@@ -42,7 +42,7 @@ _OF_WORLDS = (
   'environments.task_spec',
 )
 _MAY_IMPORT = {
-  '': ('builtin', 'registry', 'study_methods', 'study_tasks'),
+  '': ('builtin', 'registry', 'study_lists', 'study_methods', 'study_tasks'),
   'agents': ('builtin', 'networks'),
   'client': ('training.files',),  # It starts `launch.curriculum_server`.
   'curriculum': ('builtin', 'environments.base', 'environments.task_space'),
@@ -127,9 +127,12 @@ _MAY_ONLY_IMPORT = {
   'statistics': ('numpy',),
   'studies': (
     'vacl_tf.overrides',
+    'vacl_tf.registry',
+    'vacl_tf.study_lists',
     'vacl_tf.study_methods',
     'vacl_tf.study_tasks',
   ),
+  'study_lists': ('vacl_tf.study_methods', 'vacl_tf.study_tasks'),
   'study_methods': (),
   'study_tasks': (),
   'types': ('dm_env', 'tensorflow'),
@@ -149,6 +152,7 @@ _MAY_NAME_TASKS = (
   'environments.hide_and_seek',
   'environments.particle',
   'studies',
+  'study_lists',
   'study_methods',
   'study_tasks',
   'testing.fake_trainer',

@@ -1,12 +1,17 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Studies as data: which runs, with which flags, and in which order."""
+"""Studies as data: which runs, with which flags, and in which order.
+
+A user's own is registered by a module of theirs, see docs/guides/own_study.md.
+"""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from vacl_tf import overrides
+from vacl_tf import registry
+from vacl_tf import study_lists
 from vacl_tf import study_methods
 from vacl_tf import study_tasks
 
@@ -14,6 +19,7 @@ from vacl_tf import study_tasks
 # one are not mixed with new ones.
 PROTOCOL = 2
 Task = study_tasks.Task
+Study = study_lists.Study
 BASELINE = study_methods.BASELINE
 FIRST_SEED = 100  # Smaller ones were used to choose presets.
 LEVEL = 0.9  # Of coverage; the steps until then are a score.
@@ -27,13 +33,34 @@ EVALUATION_FLAGS = (
   '--json',
 )
 
+# What a study itself says of each of its runs.
+_TAKEN_FLAGS = (
+  'import',
+  'num_env_steps',
+  'num_replicas',
+  'restart',
+  'run_dir',
+  'seed',
+  'stop_at_coverage',
+  'threads',
+)
+
 
 class Run(NamedTuple):
-  """One training run."""
+  """One training run.
+
+  Attributes:
+    task: what it has to master.
+    method: name of how.
+    seed: of its randomness.
+    own_flags: of the method in a study of a user's; None: those that
+      `study_methods` has.
+  """
 
   task: Task
   method: str
   seed: int
+  own_flags: tuple[str, ...] | None = None
 
   @property
   def name(self) -> str:
@@ -43,204 +70,84 @@ class Run(NamedTuple):
   @property
   def flags(self) -> tuple[str, ...]:
     """Flags of `launch.main`, but for the folder."""
+    of_method = self.own_flags
+    if of_method is None:
+      of_method = study_methods.flags(self.method, self.task.name)
     return (
       *self.task.flags,
       f'--num_env_steps={self.task.num_env_steps}',
-      *study_methods.flags(self.method, self.task.name),
+      *of_method,
       f'--seed={self.seed}',
     )
 
 
-# Runs of a stage are made seed by seed, in the order of its tasks and methods.
-Stage = tuple[tuple[Task, tuple[str, ...]], ...]
+STUDIES: registry.Registry[Study] = registry.Registry('study')
+for _study in study_lists.ALL:
+  STUDIES.add(_study)
 
 
-class Study(NamedTuple):
-  """An ordered list of runs, the most informative ones first."""
+def register(
+  name: str,
+  tasks: Sequence[Task],
+  methods: Mapping[str, Sequence[str]],
+  about: str = '',
+) -> None:
+  """Makes a study of one's own known by its name.
 
-  name: str
-  about: str
-  stages: tuple[Stage, ...]
+  Each method is trained on each task, with the seeds of `launch.study`.
 
-  @property
-  def tasks(self) -> tuple[Task, ...]:
-    """All tasks, each once."""
-    return tuple(dict.fromkeys(task for s in self.stages for task, _ in s))
+  Args:
+    name: of the study.
+    tasks: flags and budgets of them.
+    methods: flags of `launch.main` by name; the others are compared with the
+      first one.
+    about: what it is for, a sentence.
 
-  @property
-  def methods(self) -> tuple[str, ...]:
-    """All methods, each once."""
-    found = [x for s in self.stages for _, methods in s for x in methods]
-    return tuple(dict.fromkeys(found))
+  Raises:
+    ValueError: the name is taken, there are no tasks or methods, or one of them
+      can't be used.
+  """
+  named = [*(('task', task.name, task.flags) for task in tasks)]
+  named += [('method', key, flags) for key, flags in methods.items()]
+  for what in ('task', 'method'):
+    names = [key for kind, key, _ in named if kind == what]
+    if not names or len(set(names)) < len(names):
+      raise ValueError(
+        f'study {name} has {what}s {names}; give one or more, each with a name '
+        'of its own'
+      )
+  for what, key, flags in named:
+    where = f'study {name}, {what} {key!r}'
+    if not key.isidentifier():
+      raise ValueError(
+        f'{where} is not a name; give letters, digits and underscores'
+      )
+    _check_flags(where, flags)
+  for task in tasks:
+    if not isinstance(task.num_env_steps, int) or task.num_env_steps < 1:
+      raise ValueError(
+        f'study {name}, task {task.name}: num_env_steps={task.num_env_steps} '
+        'is no length of a run; allowed: whole numbers from 1 on'
+      )
+  stage = tuple(
+    (task._replace(flags=tuple(task.flags)), tuple(methods)) for task in tasks
+  )
+  own = {key: tuple(flags) for key, flags in methods.items()}
+  STUDIES.add(Study(name, about, (stage,), own))
 
 
-_CURRICULA = (BASELINE, 'vacl_paper', 'uniform')
-_LEFT_OUT = (
-  'no_frame',
-  'one_hop',
-  'all_noisy',
-  'gradient_norm_20',
-  'with_decay',
-)
-_OF_PAPER_ANYWHERE = (
-  BASELINE,
-  'uniform',
-  'rcg_code',
-  'rcg_original',
-  'goal_gan',
-)
-# Tasks of Speaker-Listener don't say which entities have to be where.
-_OF_PAPER = (*_OF_PAPER_ANYWHERE, 'amigo')
-_MODERN_ANYWHERE = (BASELINE, 'accel', 'sfl', 'currot', 'alp_gmm', 'vds')
-_MODERN = (*_MODERN_ANYWHERE, 'hindsight')
-_PURE = ('plr', 'sfl_pure', 'hindsight_pure', 'goal_gan_code', 'amigo_pure')
-_EXPANSION = (
-  BASELINE,
-  'no_stein',
-  'attractive',
-  'joint_kernel',
-  'no_noise',
-  'capacity_200',
-  'capacity_4000',
-  'fifo',
-  'seeds_active',
-  'seeds_any',
-  'seeds_tested',
-  'proportional',
-  'value_weighted',
-  'no_rejection',
-)
-_EXPANSION_HARD = (
-  BASELINE,
-  'no_stein',
-  'no_rejection',
-  'no_noise',
-  'fifo',
-  'seeds_active',
-)
-# Not in the paper: width of the noise, threshold, episodes per score.
-_CONSTANTS = (
-  'narrow_noise',
-  'narrow_noise_all',
-  'dropped_value_025',
-  'dropped_value_075',
-  'three_rollouts',
-)
-_POPULATION = (
-  BASELINE,
-  'vacl_direct',
-  'vacl_hard_switch',
-  'vacl_hard_switch_norm_20',
-  'vacl_reset_optimizer',
-  'vacl_one_by_one',
-  'rcg_growing',
-  'accel_growing',
-)
-
-_LIST = (
-  Study(
-    name='factorial',
-    about='Curricula with one learner, at a constant rate, and the preset '
-    'without one thing at a time.',
-    stages=(
-      (
-        (study_tasks.SIMPLE_SPREAD, _CURRICULA),
-        (study_tasks.PUSH_BALL, _CURRICULA),
-      ),
-      (
-        (study_tasks.SIMPLE_SPREAD, _LEFT_OUT),
-        (study_tasks.PUSH_BALL, _LEFT_OUT),
-      ),
-      (
-        # Its preset draws no target tasks: none to leave out.
-        (study_tasks.SPEAKER_LISTENER, _CURRICULA),
-        (study_tasks.HARD_SPREAD, (*_CURRICULA, 'vacl_no_target')),
-      ),
-    ),
-  ),
-  Study(
-    name='main',
-    about='VACL and the baselines of the paper (figures 4, 8 and 10), with one '
-    'learner, at a constant rate.',
-    stages=(
-      (
-        (study_tasks.SIMPLE_SPREAD, _OF_PAPER),
-        (study_tasks.PUSH_BALL, _OF_PAPER),
-      ),
-      (
-        (study_tasks.SPEAKER_LISTENER, _OF_PAPER_ANYWHERE),
-        (study_tasks.SIMPLE_SPREAD_8, (*_OF_PAPER, 'pc_unif')),
-        (study_tasks.HARD_SPREAD, _OF_PAPER),
-      ),
-      ((study_tasks.PUSH_BALL_4, (*_OF_PAPER, 'pc_unif')),),
-    ),
-  ),
-  Study(
-    name='modern',
-    about='VACL and automatic curricula of other fields, with one learner, at '
-    'a constant rate.',
-    stages=(
-      ((study_tasks.SIMPLE_SPREAD, _MODERN), (study_tasks.PUSH_BALL, _MODERN)),
-      (
-        (study_tasks.SPEAKER_LISTENER, _MODERN_ANYWHERE),
-        (study_tasks.HARD_SPREAD, (BASELINE, 'accel', 'sfl', 'currot')),
-      ),
-      ((study_tasks.SIMPLE_SPREAD, _PURE), (study_tasks.PUSH_BALL, _PURE)),
-    ),
-  ),
-  Study(
-    name='claims',
-    about='What the paper says of the parts of task expansion (figures 5, 9 '
-    'and 12, table 2), with one learner, at a constant rate.',
-    stages=(
-      (
-        (study_tasks.SIMPLE_SPREAD, _EXPANSION),
-        (study_tasks.PUSH_BALL, _EXPANSION),
-      ),
-      ((study_tasks.HARD_SPREAD, _EXPANSION_HARD),),
-      ((study_tasks.SIMPLE_SPREAD, _CONSTANTS),),
-    ),
-  ),
-  Study(
-    name='population',
-    about='From few entities to many, and from the start with all.',
-    stages=(((study_tasks.SIMPLE_SPREAD_8, _POPULATION),),),
-  ),
-  Study(
-    name='hide_and_seek',
-    about='VACL and others on MuJoCo, with one learner, at a constant rate '
-    '(table 3), and on a smaller floor.',
-    stages=(
-      ((study_tasks.RAMP_USE, (BASELINE, 'uniform', 'rcg_code', 'accel')),),
-      (
-        (study_tasks.LOCK_AND_RETURN_6, (BASELINE, 'rcg_code')),
-        (study_tasks.LOCK_AND_RETURN, (BASELINE, 'rcg_code')),
-      ),
-    ),
-  ),
-  Study(
-    name='massive',
-    about='Many agents (table 1), and what a wider radius of landmarks is '
-    'worth.',
-    stages=(
-      (
-        (study_tasks.SIMPLE_SPREAD_24, (BASELINE,)),
-        (study_tasks.SIMPLE_SPREAD_24_WIDE, (BASELINE,)),
-      ),
-    ),
-  ),
-  Study(
-    name='paper',
-    about='The preset paper as published, with its own learner.',
-    stages=(((study_tasks.SIMPLE_SPREAD_LONG, ('preset_paper',)),),),
-  ),
-  Study(
-    name='trial',
-    about='A few minutes, to see that everything works.',
-    stages=(((study_tasks.TRIAL, (BASELINE, 'uniform')),),),
-  ),
-)
-STUDIES = {study.name: study for study in _LIST}
+def _check_flags(where: str, flags: Iterable[str]) -> None:
+  """Raises ValueError for what are no flags of a run."""
+  if isinstance(flags, str):
+    raise ValueError(
+      f'{where}: flags={flags!r} is one text; give a tuple of flags'
+    )
+  for flag in flags:
+    if not flag.startswith('--') or flag[2:].partition('=')[0] in _TAKEN_FLAGS:
+      raise ValueError(
+        f'{where}: {flag!r} is no flag that may be given here; allowed: those '
+        f'of launch.main but for {", ".join(_TAKEN_FLAGS)}'
+      )
 
 
 def find(name: str | None) -> Study:
@@ -250,10 +157,8 @@ def find(name: str | None) -> Study:
     ValueError: there is none of that name.
   """
   if name is None:
-    raise ValueError(f'give --study, one of {", ".join(STUDIES)}')
-  if name not in STUDIES:
-    raise ValueError(overrides.unknown('study', name, STUDIES))
-  return STUDIES[name]
+    raise ValueError(f'give --study, one of {", ".join(STUDIES.names())}')
+  return STUDIES.get(name)
 
 
 def list_runs(
@@ -298,7 +203,9 @@ def _all_runs(study: Study, seeds: Sequence[int]) -> Iterator[Run]:
   for stage in study.stages:
     for seed in seeds:
       for task, methods in stage:
-        yield from (Run(task, method, seed) for method in methods)
+        for method in methods:
+          own = study.own_methods[method] if study.own_methods else None
+          yield Run(task, method, seed, own)
 
 
 def parse_seeds(text: str) -> tuple[int, ...]:

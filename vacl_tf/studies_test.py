@@ -3,6 +3,7 @@
 """Tests for studies."""
 
 import itertools
+from unittest import mock
 
 from absl.testing import absltest
 from absl.testing import parameterized
@@ -13,8 +14,10 @@ from vacl_tf import presets
 from vacl_tf import studies
 from vacl_tf import study_methods
 
-_FACTORIAL = studies.STUDIES['factorial']
+_FACTORIAL = studies.find('factorial')
+_STUDIES = [studies.find(name) for name in studies.STUDIES.names()]
 _SEEDS = (100, 101)
+_MAZE = studies.Task('maze', ('--env=maze',), 100)
 
 
 def _config(run):
@@ -41,7 +44,7 @@ def _parsed(text, default):
 
 
 class StudiesTest(parameterized.TestCase):
-  @parameterized.parameters(*studies.STUDIES)
+  @parameterized.parameters(*studies.STUDIES.names())
   def test_all_runs_are_possible_and_differ(self, name):
     runs = studies.list_runs(studies.find(name), _SEEDS)
     self.assertLen({run.name for run in runs}, len(runs))
@@ -198,17 +201,17 @@ class StudiesTest(parameterized.TestCase):
 
   def test_a_name_of_a_run_means_the_same_in_all_studies(self):
     found = {}
-    for study in studies.STUDIES.values():
+    for study in _STUDIES:
       for run in studies.list_runs(study, _SEEDS):
         self.assertEqual(run, found.setdefault(run.name, run))
 
   def test_every_method_is_compared_somewhere(self):
-    used = {x for study in studies.STUDIES.values() for x in study.methods}
+    used = {x for study in _STUDIES for x in study.methods}
     self.assertSameElements(used, study_methods.NAMES)
 
   def test_where_nobody_says_who_has_to_be_where(self):
     without_goals = ('speaker_listener', 'ramp_use')
-    for study in studies.STUDIES.values():
+    for study in _STUDIES:
       for run in studies.list_runs(study, _SEEDS):
         curriculum = _config(run).curriculum.name
         if run.task.name in without_goals:
@@ -219,6 +222,69 @@ class StudiesTest(parameterized.TestCase):
       studies.find('factorail')
     with self.assertRaisesRegex(ValueError, 'give --study, one of factorial'):
       studies.find(None)
+
+
+class OwnStudyTest(parameterized.TestCase):
+  def setUp(self):
+    super().setUp()
+    self.enter_context(mock.patch.dict(studies.STUDIES._entries))
+
+  def _register(self, **changes):
+    given = {
+      'name': 'mine',
+      'tasks': [
+        _MAZE,
+        studies.Task('wide', ['--env=maze'], num_env_steps=200),
+      ],
+      'methods': {'vacl': [], 'uniform': ['--curriculum=uniform']},
+    }
+    studies.register(**(given | changes))
+
+  def test_each_method_in_each_task_with_the_flags_that_were_given(self):
+    self._register()
+    study = studies.find('mine')
+    self.assertEqual(study.baseline, 'vacl')
+    runs = studies.list_runs(study, _SEEDS)
+    self.assertEqual(
+      [run.name for run in runs[:5]],
+      [
+        'maze/vacl/seed100',
+        'maze/uniform/seed100',
+        'wide/vacl/seed100',
+        'wide/uniform/seed100',
+        'maze/vacl/seed101',
+      ],
+    )
+    self.assertLen(runs, 8)
+    # Not those of the library's method of that name.
+    self.assertEqual(
+      runs[3].flags,
+      ('--env=maze', '--num_env_steps=200', '--curriculum=uniform')
+      + ('--seed=100',),
+    )
+
+  @parameterized.parameters(
+    ({'name': 'main'}, "study='main' is registered already"),
+    ({'name': 'my own'}, "study='my own' is not a name"),
+    ({'tasks': []}, r'study mine has tasks \[\]; give one or more'),
+    ({'tasks': [_MAZE, _MAZE]}, 'each with a name of its own'),
+    ({'methods': {}}, r'study mine has methods \[\]'),
+    ({'methods': {'a/b': ()}}, "method 'a/b' is not a name"),
+    ({'tasks': [_MAZE._replace(name='..')]}, "task '..' is not a name"),
+    ({'tasks': [_MAZE._replace(num_env_steps=0)]}, 'numbers from 1 on'),
+    ({'tasks': [_MAZE._replace(num_env_steps=1e6)]}, 'steps=1000000.0 is no'),
+    ({'methods': {'a': '--curriculum=rcg'}}, 'is one text; give a tuple'),
+    ({'methods': {'a': ['rcg']}}, "'rcg' is no flag that may be given here"),
+    ({'methods': {'a': ['--seed=1']}}, "method 'a': '--seed=1' is no flag"),
+    (
+      {'tasks': [_MAZE._replace(flags=('--import=maze.py',))]},
+      'allowed: those of launch.main but for import, num_env_steps, ',
+    ),
+  )
+  def test_what_cannot_be_run_is_refused(self, changes, message):
+    with self.assertRaisesRegex(ValueError, message):
+      self._register(**changes)
+    self.assertNotIn('mine', studies.STUDIES.names())
 
 
 class ParseTest(parameterized.TestCase):

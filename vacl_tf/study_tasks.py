@@ -14,14 +14,14 @@ class Task(NamedTuple):
     num_env_steps: the budget of a run.
     chance: coverage that an untrained policy may have. A run below it at half
       of its budget ends there.
-    core_minutes: that a run is planned to take.
+    core_minutes: that a run is planned to take; 0 where nobody knows.
   """
 
   name: str
   flags: tuple[str, ...]
   num_env_steps: int
-  chance: float
-  core_minutes: float
+  chance: float = 0.0
+  core_minutes: float = 0.0
 
 
 # Minutes of the first two are from runs on one core of an AMD EPYC (Zen 4),

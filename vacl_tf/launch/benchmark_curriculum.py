@@ -116,8 +116,8 @@ def _train(
   commands = study_jobs.Commands()
   if submission.file:
     # The copy: nobody edits it meanwhile.
-    own = f'--import={(output / submission.copy).resolve()}'
-    commands = study_jobs.Commands(*((*x, own) for x in commands))
+    own = (output / submission.copy).resolve()
+    commands = commands.importing([str(own)])
   return study.run_missing(
     study.Plan(runs, output / _RUNS, study.count_jobs(), commands), shard
   )

@@ -23,7 +23,6 @@ from vacl_tf.launch import study
 from vacl_tf.testing import commands
 from vacl_tf.testing import fake_trainer
 
-_FAKE = (sys.executable, '-m', 'vacl_tf.testing.fake_trainer')
 _FILE = """
 from vacl_tf import catalog
 from vacl_tf import config
@@ -55,7 +54,7 @@ class _Case(parameterized.TestCase):
     def run_fakes(plan, shard=(1, 1)):
       self.plans.append(plan)
       fakes = [
-        (*_FAKE, name, *found[3:])
+        (*fake_trainer.COMMAND, name, *found[3:])
         for name, found in (
           ('train', plan.commands.train),
           ('evaluate', plan.commands.evaluate),

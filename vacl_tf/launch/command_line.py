@@ -96,8 +96,8 @@ IMPORT = Flag(
   flags.DEFINE_multi_string,
   'import',
   [],
-  'Module, or path of a .py file, that registers tasks, agents or curricula '
-  'of your own; with commas, or the flag several times.',
+  'Module, or path of a .py file, that registers tasks, agents, curricula or '
+  'studies of your own; with commas, or the flag several times.',
 )
 
 USAGE, FAILURE = 2, 1  # Exit codes.

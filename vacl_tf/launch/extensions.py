@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Imports modules that register tasks, agents and curricula of a user's own."""
+"""Imports modules that register what users made: tasks, agents and so on."""
 
 import importlib
 import pathlib
@@ -10,9 +10,15 @@ from collections.abc import Callable, Iterable
 
 from vacl_tf import builtin  # noqa: F401  Registers what has names.
 from vacl_tf import catalog
+from vacl_tf import studies
 from vacl_tf import user_code
 
-_REGISTRIES = (catalog.TASKS, catalog.AGENTS, catalog.CURRICULA)
+_REGISTRIES = (
+  catalog.TASKS,
+  catalog.AGENTS,
+  catalog.CURRICULA,
+  studies.STUDIES,
+)
 
 
 class ImportFailure(Exception):
@@ -47,7 +53,7 @@ def load(
         'file'
       )
     if is_new and _registered() == before:
-      note(f'{name} registers no task, agent or curriculum')
+      note(f'{name} registers no task, agent, curriculum or study')
 
 
 def _add_to_path(folder: pathlib.Path) -> None:

@@ -103,7 +103,8 @@ class ExtensionsTest(parameterized.TestCase):
     ended = self._run('--import=own_nothing')
     self.assertEqual(ended.code, 0)
     self.assertEqual(
-      ended.err, 'note: own_nothing registers no task, agent or curriculum\n'
+      ended.err,
+      'note: own_nothing registers no task, agent, curriculum or study\n',
     )
 
   @parameterized.parameters(

@@ -9,6 +9,7 @@ With --report it writes what is known so far to OUTPUT/STUDY/ instead: table.md,
 runs.csv, curves.csv and figures.
 """
 
+import math
 import pathlib
 import time
 from collections.abc import Callable, Sequence
@@ -26,6 +27,7 @@ from vacl_tf.launch import study_jobs
 from vacl_tf.launch import study_records
 from vacl_tf.launch import study_report
 from vacl_tf.launch import study_table
+from vacl_tf.training import files
 
 _WHAT, _HOW, _WHERE = 'Which runs', 'How they are made', 'Where things are'
 
@@ -34,7 +36,7 @@ _STUDY = command_line.Flag(
   flags.DEFINE_string,
   'study',
   None,
-  f'One of {", ".join(studies.STUDIES)}.',
+  f'One of {", ".join(studies.STUDIES.names())}, or one of your own.',
   _WHAT,
 )
 SEEDS = command_line.Flag(
@@ -143,17 +145,23 @@ class Progress:
     ]
 
   def seconds_left(self) -> float:
-    """Returns how long the rest takes at most, if none ends early."""
+    """Returns how long the rest takes at most, if none ends early.
+
+    NaN while nobody knows how long a run of a task takes.
+    """
     speed = self._seconds_per_step()
     seconds = [
       speed[run.task.name] * max(run.task.num_env_steps - x.env_steps, 0)
       for run, x in self._states.items()
       if not x.is_complete
     ]
-    return max(sum(seconds) / self._plan.jobs, *seconds, 0.0)
+    total = sum(seconds)
+    if math.isnan(total):
+      return total
+    return max(total / self._plan.jobs, *seconds, 0.0)
 
   def _seconds_per_step(self) -> dict[str, float]:
-    """Returns what was measured, or else what is planned, by task."""
+    """Returns what was measured, else what is planned, else NaN, by task."""
     speed = {}
     for task in {run.task for run in self._states}:
       states = [x for run, x in self._states.items() if run.task == task]
@@ -161,6 +169,7 @@ class Progress:
       seconds = sum(x.wall_seconds for x in states)
       if not steps:
         steps, seconds = task.num_env_steps, 60.0 * task.core_minutes
+        seconds = seconds or math.nan
       speed[task.name] = seconds / steps
     return speed
 
@@ -168,10 +177,9 @@ class Progress:
     states = self._states.values()
     num_done = sum(x.is_complete for x in states)
     hours = sum(x.wall_seconds for x in states) / 3600.0
-    left = int(self.seconds_left())
     return (
       f'{num_done} of {len(states)} runs, {hours:.1f} core-hours used, '
-      f'at most {left // 3600}:{left // 60 % 60:02}:{left % 60:02} left'
+      f'{_spell(self.seconds_left())}'
     )
 
 
@@ -246,7 +254,7 @@ class _Runner:
         job = study_jobs.Job(
           run, self._plan.folder, free[0], self._plan.commands
         )
-      except (locks.BusyError, OSError) as error:
+      except (locks.BusyError, files.WriteError, OSError) as error:
         self._fail(run, str(error))
         return
       self._jobs.append(job)
@@ -272,6 +280,14 @@ class _Runner:
     self._failed += 1
     self._failed_in_a_row += 1
     _tell(f'{run.name} failed: {error}')
+
+
+def _spell(seconds: float) -> str:
+  """Returns how long it takes yet."""
+  if math.isnan(seconds):
+    return 'time left not known yet'
+  left = int(seconds)
+  return f'at most {left // 3600}:{left // 60 % 60:02}:{left % 60:02} left'
 
 
 def _describe(state: study_records.State) -> str:
@@ -303,8 +319,10 @@ def run_missing(plan: Plan, shard: tuple[int, int] = (1, 1)) -> int:
     The exit code.
 
   Raises:
-    UsageError: the folder can't be used, or another process uses it.
+    UsageError: the folder can't be used, another process uses it, or a run in
+      it was made with other flags.
   """
+  study_records.check_flags(plan.runs, plan.folder)
   index, count = shard
   # Machines that share a folder differ in their parts; each run has a lock
   # of its own besides.
@@ -351,7 +369,7 @@ def usage(parse: Callable[..., Any], *arguments: Any) -> Any:
 
 define = command_line.defines(
   *(_STUDY, SEEDS, TASKS, _METHODS, JOBS, SHARD, _REPORT, _RUNS_DIR),
-  _OUTPUT,
+  *(_OUTPUT, command_line.IMPORT),
 )
 
 
@@ -368,7 +386,8 @@ def main() -> int:
       print(f'Wrote {path}')
     return 0
   mine = studies.take_shard(runs, *shard)
-  return run_missing(Plan(mine, folder, count_jobs()), shard)
+  commands = study_jobs.Commands().importing(command_line.imports())
+  return run_missing(Plan(mine, folder, count_jobs(), commands), shard)
 
 
 if __name__ == '__main__':

@@ -9,7 +9,7 @@ import pathlib
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import IO, NamedTuple
 
 from vacl_tf import studies
@@ -40,6 +40,11 @@ class Commands(NamedTuple):
 
   train: tuple[str, ...] = (sys.executable, '-m', 'vacl_tf.launch.main')
   evaluate: tuple[str, ...] = (sys.executable, '-m', 'vacl_tf.launch.evaluate')
+
+  def importing(self, modules: Iterable[str]) -> 'Commands':
+    """Returns commands that import modules of a user's first."""
+    own = [f'--import={module}' for module in modules]
+    return Commands(*((*command, *own) for command in self))
 
 
 class Outcome(NamedTuple):
@@ -104,6 +109,7 @@ class Job:
       if self._has_to_end():
         self._evaluate()
       else:
+        study_records.note_flags(run, folder)
         self._train()
       self._resources = resources.pop_all()
 

@@ -7,6 +7,7 @@ import json
 import math
 import pathlib
 import re
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,10 @@ from vacl_tf import statistics
 from vacl_tf import studies
 from vacl_tf.launch import command_line
 from vacl_tf.launch import records
+from vacl_tf.training import files
 
 EVALUATION, LOG = 'evaluation.json', 'train.log'
+_FLAGS = 'flags.json'
 
 # How a run ended.
 BUDGET, CHANCE, DIVERGED = 'budget', 'chance', 'diverged'
@@ -122,6 +125,44 @@ def read(run: studies.Run, folder: pathlib.Path) -> State:
     is_diverged=bool(_DIVERGED_LINE.match(log_line)),
     trouble=trouble,
   )
+
+
+def note_flags(run: studies.Run, folder: pathlib.Path) -> None:
+  """Notes what a run is made with, unless it was made before.
+
+  Raises:
+    WriteError: its folder can't be written to.
+  """
+  path = folder / run.name / _FLAGS
+  if not path.exists():
+    files.write_json(path, run.flags)
+
+
+def check_flags(runs: Iterable[studies.Run], folder: pathlib.Path) -> None:
+  """Refuses runs that were made with other flags than they have now.
+
+  Raises:
+    UsageError: there is one.
+  """
+  for run in runs:
+    path = folder / run.name
+    try:
+      made_with = [str(x) for x in json.loads((path / _FLAGS).read_text())]
+    except (OSError, ValueError, TypeError):
+      continue  # Older than such notes, or not made yet.
+    if made_with != list(run.flags):
+      differ = [
+        ' '.join(x for x in flags if x not in others) or 'none'
+        for flags, others in (
+          (made_with, run.flags),
+          (run.flags, made_with),
+        )
+      ]
+      raise command_line.UsageError(
+        f'{path} was made with other flags ({differ[0]} instead of '
+        f'{differ[1]}); remove it, give the method another name, or give '
+        'another --runs_dir'
+      )
 
 
 def read_evaluation(path: pathlib.Path) -> dict[str, Any] | None:

@@ -11,6 +11,7 @@ from absl.testing import absltest
 from absl.testing import parameterized
 
 from vacl_tf import studies
+from vacl_tf.launch import command_line
 from vacl_tf.launch import study_records
 
 _TASK = studies.Task('room', (), 100, 0.1, 1.0)
@@ -133,6 +134,30 @@ class ReadTest(parameterized.TestCase):
     path = self.path / 'metrics.csv'
     path.write_text(path.read_text().replace('success', 'other'))
     np.testing.assert_array_equal(self._read().success, [math.nan] * 2)
+
+
+class FlagsTest(absltest.TestCase):
+  def test_runs_made_with_other_flags_are_refused(self):
+    folder = pathlib.Path(self.create_tempdir().full_path)
+    study_records.check_flags([_RUN], folder)  # Not made yet.
+    (folder / _RUN.name).mkdir(parents=True)
+    study_records.check_flags([_RUN], folder)  # By an older version.
+    study_records.note_flags(_RUN, folder)
+    study_records.check_flags([_RUN], folder)
+    longer = _RUN._replace(task=_TASK._replace(num_env_steps=200))
+    study_records.note_flags(longer, folder)  # It keeps what it was made with.
+    with self.assertRaisesRegex(
+      command_line.UsageError,
+      r'uniform/seed100 was made with other flags \(--num_env_steps=100 '
+      r'instead of --num_env_steps=200\); remove it',
+    ):
+      study_records.check_flags([_RUN, longer], folder)
+    with self.assertRaisesRegex(
+      command_line.UsageError, r'flags \(none instead of --env=room\)'
+    ):
+      study_records.check_flags(
+        [_RUN._replace(task=_TASK._replace(flags=('--env=room',)))], folder
+      )
 
 
 if __name__ == '__main__':

@@ -61,9 +61,10 @@ def write(
     The files written, besides the one that says what the folder is.
 
   Raises:
-    UsageError: no run is complete, or the folder is of another study or can't
-      be written to.
+    UsageError: no run is complete, one was made with other flags, or the folder
+      is of another study or can't be written to.
   """
+  study_records.check_flags(runs, folder)
   states = [study_records.read(run, folder) for run in _in_rows(study, runs)]
   told = [x for x in states if study_table.is_told(x)]
   if not told:

@@ -348,7 +348,7 @@ class FigureTest(_Case):
 
   def test_every_method_has_a_line_of_its_own(self):
     curves = [(np.array([0, 100]), np.zeros(2))]
-    for study in studies.STUDIES.values():
+    for study in map(studies.find, studies.STUDIES.names()):
       panel = study_figure.Panel(
         'room', 100, dict.fromkeys(study.methods, curves), {}
       )

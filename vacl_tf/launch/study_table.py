@@ -127,8 +127,7 @@ def render(
   lines = [
     f'# Study {study.name}',
     '',
-    study.about,
-    '',
+    *([study.about, ''] if study.about else []),
     f'Seeds {_spell(seeds)}. Each run was evaluated on '
     f'{studies.EVALUATION_TASKS} tasks that training never sees, the same for '
     'all (success, coverage). Area is the mean over the budget of the coverage '
@@ -170,7 +169,7 @@ def _task_lines(
     f'reached {studies.LEVEL}',
     f'M steps to {studies.LEVEL}',
     'minutes',
-    f'P({studies.BASELINE} better)',
+    f'P({study.baseline} better)',
   )
   for method in study.methods:
     rows = cells.get((task.name, method))
@@ -187,7 +186,7 @@ def _task_lines(
       _mean(rows, lambda x: x.reached),
       _mean(rows, lambda x: _restricted(x, task) / _MILLION),
       f'{np.median([x.wall_seconds for x in rows]) / 60:.1f}',
-      _improvement(method, cells, [task.name]),
+      _improvement((study.baseline, method), cells, [task.name]),
     )
 
 
@@ -197,7 +196,7 @@ def _overall_lines(study: studies.Study, cells: _Cells) -> Iterator[str]:
     method: [
       task.name
       for task in study.tasks
-      if {(task.name, method), (task.name, studies.BASELINE)} <= cells.keys()
+      if {(task.name, method), (task.name, study.baseline)} <= cells.keys()
     ]
     for method in study.methods
   }
@@ -205,7 +204,7 @@ def _overall_lines(study: studies.Study, cells: _Cells) -> Iterator[str]:
     return
   yield from ('', '## Over tasks', '')
   yield from (
-    f'Of each method over the tasks that both it and {studies.BASELINE} have '
+    f'Of each method over the tasks that both it and {study.baseline} have '
     'runs of.',
     '',
   )
@@ -214,13 +213,13 @@ def _overall_lines(study: studies.Study, cells: _Cells) -> Iterator[str]:
     'tasks',
     'mean area',
     'IQM of area',
-    f'IQM of {studies.BASELINE}',
-    f'P({studies.BASELINE} better)',
+    f'IQM of {study.baseline}',
+    f'P({study.baseline} better)',
   )
   for method, tasks in tasks_of.items():
     if len(tasks) < 2:
       continue
-    ours = _groups(cells, studies.BASELINE, tasks)
+    ours = _groups(cells, study.baseline, tasks)
     theirs = _groups(cells, method, tasks)
     yield table_row(
       method,
@@ -228,7 +227,7 @@ def _overall_lines(study: studies.Study, cells: _Cells) -> Iterator[str]:
       shown(statistics.bootstrap(statistics.mean, theirs)),
       shown(statistics.bootstrap(statistics.interquartile_mean, theirs)),
       shown(statistics.bootstrap(statistics.interquartile_mean, ours)),
-      _improvement(method, cells, tasks),
+      _improvement((study.baseline, method), cells, tasks),
     )
 
 
@@ -282,9 +281,16 @@ def _ledger_lines(
         name,
         str(len(group)),
         str(sum(x.is_complete for x in group)),
-        f'{sum(x.run.task.core_minutes for x in group) / 60:.2f}',
+        _planned_hours([x.run.task for x in group]),
         f'{sum(x.wall_seconds for x in group) / 3600:.2f}',
       )
+
+
+def _planned_hours(tasks: Sequence[studies.Task]) -> str:
+  """Returns core-hours of a run of each, if they are known."""
+  if not all(task.core_minutes for task in tasks):
+    return '-'
+  return f'{sum(task.core_minutes for task in tasks) / 60:.2f}'
 
 
 def table_header(*names: str) -> Iterator[str]:
@@ -327,12 +333,15 @@ def _mean(rows: Sequence[Scores], read: Callable[[Scores], float]) -> str:
   return shown(statistics.bootstrap(statistics.mean, [values]))
 
 
-def _improvement(method: str, cells: _Cells, tasks: Sequence[str]) -> str:
-  """Returns how likely a run of the baseline has a larger area."""
-  has_runs = all((task, studies.BASELINE) in cells for task in tasks)
-  if method == studies.BASELINE or not has_runs:
+def _improvement(
+  methods: tuple[str, str], cells: _Cells, tasks: Sequence[str]
+) -> str:
+  """Returns how likely a run of the first has a larger area than the second."""
+  baseline, method = methods
+  has_runs = all((task, baseline) in cells for task in tasks)
+  if method == baseline or not has_runs:
     return '-'
-  groups = (_groups(cells, name, tasks) for name in (studies.BASELINE, method))
+  groups = (_groups(cells, name, tasks) for name in methods)
   return shown(
     statistics.bootstrap(statistics.probability_of_improvement, *groups)
   )

@@ -33,10 +33,7 @@ _STUDY = studies.Study('small', '', (((_TASK, ('vacl_default', 'uniform')),),))
 _SECONDS = 30.0  # Far above what anything here takes.
 
 _FAKES = study_jobs.Commands(
-  *(
-    (sys.executable, '-m', 'vacl_tf.testing.fake_trainer', command)
-    for command in ('train', 'evaluate')
-  )
+  *((*fake_trainer.COMMAND, name) for name in ('train', 'evaluate'))
 )
 # A study in a process of its own, to be killed.
 _PROGRAM = r"""
@@ -311,70 +308,13 @@ class ProgressTest(_Case):
     for one, other in itertools.pairwise(left):
       self.assertGreater(one, other)
 
-
-class CommandTest(_Case):
-  def _run(self, *arguments):
-    return commands.run(
-      lambda: command_line.run(study.main, study.define),
-      f'--runs_dir={self.root}/runs',
-      f'--output={self.root}/report',
-      *arguments,
-    )
-
-  @parameterized.parameters(
-    (['--study=factorail'], 'did you mean factorial'),
-    ([], 'give --study, one of factorial, main, '),
-    (['--study=trial', '--methods=unifrom'], 'did you mean uniform'),
-    (['--study=trial', '--tasks=push_ball_n2'], 'task=.*allowed: trial'),
-    (['--study=trial', '--seeds=3-1'], 'runs backwards'),
-    (['--study=trial', '--seeds=a'], 'not a list of seeds'),
-    (['--study=trial', '--shard=5/4'], 'allowed: 1/4 to 4/4'),
-    (['--study=trial', '--jobs=0'], 'jobs=0 is out of range; allowed: 1 to'),
-    (['--study=trial', '--jobs=9999'], 'allowed: 1 to'),
-    (['--study=trial', '--run_dir=a'], 'runs_dir'),
-    (['--study=trial', '--report'], 'no complete run of these 10'),
-    (['--study=trial', '--runs_dir=/proc/none'], 'give another --runs_dir'),
-  )
-  def test_one_line_on_bad_input(self, arguments, message):
-    code, out, err = self._run(*arguments)
-    self.assertEqual(code, command_line.USAGE, err)
-    self.assertRegex(err, message)
-    self.assertEqual(err.count('\n'), 1, err)
-    self.assertEmpty(out)
-    self.assertEmpty(list(self.root.iterdir()))
-
-  def test_runs_then_reports(self):
-    self.enter_kinds()
-    real = study.run_missing
-
-    def run_fakes(plan, shard):
-      self.assertEqual(shard, (2, 2))
-      self.assertEqual(plan.commands, study_jobs.Commands())
-      return real(plan._replace(commands=_FAKES, poll_seconds=0.01), shard)
-
-    flags = ('--study=trial', '--seeds=100', '--methods=uniform')
-    with mock.patch.object(study, 'run_missing', run_fakes):
-      # The fakes evaluate every 10 steps: too often for these many.
-      task = studies.STUDIES['trial'].tasks[0]._replace(num_env_steps=100)
-      stages = (((task, ('uniform', 'vacl_default')),),)
-      small = studies.STUDIES['trial']._replace(stages=stages)
-      self.enter_context(mock.patch.dict(studies.STUDIES, {'trial': small}))
-      code, out, err = self._run(*flags, '--seeds=100,101', '--shard=2/2')
-    self.assertEqual(code, 0, err)
-    self.assertIn('1 of 1 runs', out)
-    code, out, err = self._run(*flags, '--report', '--seeds=100,101')
-    self.assertEqual(code, 0, err)
-    self.assertIn(f'Wrote {self.root}/report/trial/table.md', out)
-
-  def test_starts_fast(self):
-    code = (
-      'import sys; from vacl_tf.launch import study; '
-      'print({"tensorflow", "matplotlib"} & set(sys.modules))'
-    )
-    done = subprocess.run(
-      [sys.executable, '-c', code], capture_output=True, text=True, check=True
-    )
-    self.assertEqual(done.stdout, 'set()\n')
+  def test_nobody_knows_before_a_task_of_ones_own_was_played(self):
+    plan = _plan(self.root)
+    task = _TASK._replace(core_minutes=0.0)
+    plan = plan._replace(runs=[x._replace(task=task) for x in plan.runs])
+    self.assertIn('time left not known yet', str(study.Progress(plan)))
+    self._write(plan, plan.runs[0], 50, 10.0)
+    self.assertIn('at most 0:00:30 left', str(study.Progress(plan)))
 
 
 if __name__ == '__main__':

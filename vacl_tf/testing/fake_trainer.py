@@ -15,6 +15,7 @@ import signal
 import sys
 import time
 
+COMMAND = (sys.executable, '-m', 'vacl_tf.testing.fake_trainer')
 KINDS = 'FAKE_TRAINER_KINDS'
 COLUMNS = 'iteration,env_steps,wall_seconds,coverage,success\n'
 ESTIMATE = {'mean': 0.5, 'low': 0.4, 'high': 0.6}
