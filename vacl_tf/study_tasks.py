@@ -13,7 +13,7 @@ class Task(NamedTuple):
     flags: of `launch.main`.
     num_env_steps: the budget of a run.
     chance: coverage that an untrained policy may have. A run below it at half
-      of its budget ends there.
+      of its budget ends there; 0: none does.
     core_minutes: that a run is planned to take; 0 where nobody knows.
   """
 

@@ -100,6 +100,6 @@ def _panels(
       curve = abscissae(state), study_table.counted_curve(state)[1]
       curves.setdefault(state.run.method, []).append(curve)
     title = f'{name}, {task.num_env_steps / _MILLION:g} M steps'
-    levels = {'chance': task.chance}
+    levels = {'chance': task.chance} if task.chance else {}
     panels.append(study_figure.Panel(title, limit(mine), curves, levels))
   return panels

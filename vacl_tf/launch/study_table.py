@@ -154,10 +154,8 @@ def _task_lines(
   cells: _Cells,
 ) -> Iterator[str]:
   """Yields the table of a task, a row a method."""
-  yield (
-    f'## {task.name}: {task.num_env_steps / _MILLION:g} M steps, chance '
-    f'{task.chance:g}'
-  )
+  chance = f', chance {task.chance:g}' if task.chance else ''
+  yield f'## {task.name}: {task.num_env_steps / _MILLION:g} M steps{chance}'
   yield ''
   yield from table_header(
     'method',
