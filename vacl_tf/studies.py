@@ -5,6 +5,7 @@
 A user's own is registered by a module of theirs, see docs/guides/own_study.md.
 """
 
+import numbers
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -38,6 +39,7 @@ _TAKEN_FLAGS = (
   'import',
   'num_env_steps',
   'num_replicas',
+  'print_config',
   'restart',
   'run_dir',
   'seed',
@@ -120,20 +122,38 @@ def register(
     where = f'study {name}, {what} {key!r}'
     if not key.isidentifier():
       raise ValueError(
-        f'{where} is not a name; give letters, digits and underscores'
+        f'{where} is not a name; give letters, digits and underscores, and no '
+        'digit first'
       )
     _check_flags(where, flags)
   for task in tasks:
-    if not isinstance(task.num_env_steps, int) or task.num_env_steps < 1:
-      raise ValueError(
-        f'study {name}, task {task.name}: num_env_steps={task.num_env_steps} '
-        'is no length of a run; allowed: whole numbers from 1 on'
-      )
+    _check_task(f'study {name}, task {task.name}', task)
   stage = tuple(
     (task._replace(flags=tuple(task.flags)), tuple(methods)) for task in tasks
   )
   own = {key: tuple(flags) for key, flags in methods.items()}
   STUDIES.add(Study(name, about, (stage,), own))
+
+
+def _check_task(where: str, task: Task) -> None:
+  """Raises ValueError for numbers that a task can't have."""
+  steps = task.num_env_steps
+  for field, is_good, allowed in (
+    (
+      'num_env_steps',
+      isinstance(steps, numbers.Integral) and steps >= 1,
+      'whole numbers from 1 on',
+    ),
+    ('chance', _is_number(task.chance) and task.chance <= 1, '0 to 1'),
+    ('core_minutes', _is_number(task.core_minutes), '0 and more'),
+  ):
+    if not is_good:
+      value = getattr(task, field)
+      raise ValueError(f'{where}: {field}={value!r}; allowed: {allowed}')
+
+
+def _is_number(value: float) -> bool:
+  return isinstance(value, numbers.Real) and value >= 0
 
 
 def _check_flags(where: str, flags: Iterable[str]) -> None:

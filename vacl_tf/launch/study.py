@@ -247,14 +247,20 @@ class _Runner:
       free.remove(job.core)
     while free and self._waiting:
       run = self._waiting.pop(0)
-      # Another machine may have made it meanwhile.
-      if self._progress.update(run).is_complete:
-        continue
       try:
+        # Another machine may have made it meanwhile.
+        study_records.check_flags([run], self._plan.folder)
+        if self._progress.update(run).is_complete:
+          continue
         job = study_jobs.Job(
           run, self._plan.folder, free[0], self._plan.commands
         )
-      except (locks.BusyError, files.WriteError, OSError) as error:
+      except (
+        command_line.UsageError,
+        locks.BusyError,
+        files.WriteError,
+        OSError,
+      ) as error:
         self._fail(run, str(error))
         return
       self._jobs.append(job)

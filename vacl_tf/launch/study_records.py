@@ -7,7 +7,7 @@ import json
 import math
 import pathlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from vacl_tf.launch import records
 from vacl_tf.training import files
 
 EVALUATION, LOG = 'evaluation.json', 'train.log'
-_FLAGS = 'flags.json'
+_CONFIG, _FLAGS = 'config.json', 'flags.json'
 
 # How a run ended.
 BUDGET, CHANCE, DIVERGED = 'budget', 'chance', 'diverged'
@@ -121,21 +121,21 @@ def read(run: studies.Run, folder: pathlib.Path) -> State:
     env_steps=int(last.get('env_steps', 0)),
     wall_seconds=float(last.get('wall_seconds', 0.0)),
     evaluation=evaluation,
-    revision=_read_revision(path / 'config.json'),
+    revision=_read_revision(path / _CONFIG),
     is_diverged=bool(_DIVERGED_LINE.match(log_line)),
     trouble=trouble,
   )
 
 
 def note_flags(run: studies.Run, folder: pathlib.Path) -> None:
-  """Notes what a run is made with, unless it was made before.
+  """Notes what a run is made with, unless it has begun.
 
   Raises:
     WriteError: its folder can't be written to.
   """
-  path = folder / run.name / _FLAGS
-  if not path.exists():
-    files.write_json(path, run.flags)
+  path = folder / run.name
+  if not _has_begun(path):
+    files.write_json(path / _FLAGS, run.flags)
 
 
 def check_flags(runs: Iterable[studies.Run], folder: pathlib.Path) -> None:
@@ -144,25 +144,45 @@ def check_flags(runs: Iterable[studies.Run], folder: pathlib.Path) -> None:
   Raises:
     UsageError: there is one.
   """
+  others = {}
   for run in runs:
     path = folder / run.name
-    try:
-      made_with = [str(x) for x in json.loads((path / _FLAGS).read_text())]
-    except (OSError, ValueError, TypeError):
-      continue  # Older than such notes, or not made yet.
-    if made_with != list(run.flags):
-      differ = [
-        ' '.join(x for x in flags if x not in others) or 'none'
-        for flags, others in (
-          (made_with, run.flags),
-          (run.flags, made_with),
-        )
-      ]
-      raise command_line.UsageError(
-        f'{path} was made with other flags ({differ[0]} instead of '
-        f'{differ[1]}); remove it, give the method another name, or give '
-        'another --runs_dir'
-      )
+    made_with = _read_flags(path)
+    if made_with is not None and made_with != run.flags:
+      others[path] = _tell_difference(made_with, run.flags)
+  if others:
+    path = next(iter(others))
+    more = f' (and {len(others) - 1} more runs)' if len(others) > 1 else ''
+    raise command_line.UsageError(
+      f'{path}{more} was made with other flags ({others[path]}); remove it, '
+      'give the method another name, or give another --runs_dir'
+    )
+
+
+def _has_begun(path: pathlib.Path) -> bool:
+  # A trainer writes it once its flags have proved to be possible.
+  return (path / _CONFIG).exists()
+
+
+def _read_flags(path: pathlib.Path) -> tuple[str, ...] | None:
+  """Returns what a run was made with, None if it was not or nobody knows."""
+  if not _has_begun(path):
+    return None
+  try:
+    return tuple(map(str, json.loads((path / _FLAGS).read_text())))
+  except (OSError, ValueError, TypeError):
+    return None  # It is older than such notes.
+
+
+def _tell_difference(old: Sequence[str], new: Sequence[str]) -> str:
+  """Returns in what two lists of flags differ."""
+  was, now = (
+    ' '.join(x for x in flags if x not in others)
+    for flags, others in ((old, new), (new, old))
+  )
+  if not was + now:
+    return 'the same ones in another order or number'
+  return f'{was or "none"} instead of {now or "none"}'
 
 
 def read_evaluation(path: pathlib.Path) -> dict[str, Any] | None:

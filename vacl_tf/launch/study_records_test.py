@@ -136,28 +136,56 @@ class ReadTest(parameterized.TestCase):
     np.testing.assert_array_equal(self._read().success, [math.nan] * 2)
 
 
-class FlagsTest(absltest.TestCase):
-  def test_runs_made_with_other_flags_are_refused(self):
-    folder = pathlib.Path(self.create_tempdir().full_path)
-    study_records.check_flags([_RUN], folder)  # Not made yet.
-    (folder / _RUN.name).mkdir(parents=True)
-    study_records.check_flags([_RUN], folder)  # By an older version.
-    study_records.note_flags(_RUN, folder)
-    study_records.check_flags([_RUN], folder)
-    longer = _RUN._replace(task=_TASK._replace(num_env_steps=200))
-    study_records.note_flags(longer, folder)  # It keeps what it was made with.
+class FlagsTest(parameterized.TestCase):
+  def setUp(self):
+    super().setUp()
+    self.folder = pathlib.Path(self.create_tempdir().full_path)
+    (self.folder / _RUN.name).mkdir(parents=True)
+
+  def _with_flags(self, *flags):
+    return _RUN._replace(task=_TASK._replace(flags=flags))
+
+  def _check(self, *runs):
+    study_records.check_flags(runs, self.folder)
+
+  def _begin(self):
+    (self.folder / _RUN.name / 'config.json').touch()
+
+  def test_what_never_began_may_have_others(self):
+    study_records.note_flags(self._with_flags('--evn=room'), self.folder)
+    self._check(_RUN)
+    study_records.note_flags(_RUN, self.folder)
+    self._begin()
+    self._check(_RUN)
+
+  def test_of_an_older_version_nobody_knows(self):
+    self._begin()
+    study_records.note_flags(_RUN, self.folder)
+    self._check(_RUN, self._with_flags('--env=hall'))
+
+  @parameterized.parameters(
+    ([], '--env=room --a=1 instead of none'),
+    (['--env=room', '--a=2'], '--a=1 instead of --a=2'),
+    (['--env=room', '--a=1', '--b=3'], 'none instead of --b=3'),
+    (['--a=1', '--env=room'], 'the same ones in another order or number'),
+  )
+  def test_runs_made_with_others_are_refused(self, flags, message):
+    made = self._with_flags('--env=room', '--a=1')
+    study_records.note_flags(made, self.folder)
+    self._begin()
+    run = self._with_flags(*flags)
+    study_records.note_flags(run, self.folder)
+    self._check(made, run._replace(seed=101))
     with self.assertRaisesRegex(
-      command_line.UsageError,
-      r'uniform/seed100 was made with other flags \(--num_env_steps=100 '
-      r'instead of --num_env_steps=200\); remove it',
+      command_line.UsageError, rf'seed100 was made with .* \({message}\); rem'
     ):
-      study_records.check_flags([_RUN, longer], folder)
-    with self.assertRaisesRegex(
-      command_line.UsageError, r'flags \(none instead of --env=room\)'
-    ):
-      study_records.check_flags(
-        [_RUN._replace(task=_TASK._replace(flags=('--env=room',)))], folder
-      )
+      self._check(run)
+    with self.assertRaisesRegex(command_line.UsageError, 'and 1 more runs'):
+      other = run._replace(method='fifo')
+      (self.folder / other.name).mkdir(parents=True)
+      study_records.note_flags(made._replace(method='fifo'), self.folder)
+      (self.folder / other.name / 'config.json').touch()
+      self._check(run, other)
 
 
 if __name__ == '__main__':

@@ -187,6 +187,12 @@ class RunTest(_Case):
     self.assertEqual(ended.code, command_line.FAILURE)
     self.assertIn('3 runs in a row failed', ended.err)
     self.assertEqual(ended.out.count('begins'), 3)
+    # Flags that were wrong can be put right.
+    self.enter_kinds()
+    plan = _plan(self.root, seeds=(100, 101))
+    task = _TASK._replace(flags=('--env=hall',))
+    runs = [run._replace(task=task) for run in plan.runs]
+    self.assertEqual(self.run_plan(plan._replace(runs=runs)).code, 0)
 
   def test_a_bad_evaluation_is_none(self):
     self.enter_kinds(s100='bad evaluation')
