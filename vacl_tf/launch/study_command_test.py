@@ -126,7 +126,7 @@ class CommandTest(parameterized.TestCase):
     for more in ((), ('--report',)):
       code, out, err = self._run('--study=maze', *more)
       self.assertEqual(code, command_line.USAGE)
-      self.assertIn('flags (none instead of --num_agents=3); remove it', err)
+      self.assertIn('(none instead of --num_agents=3), 1 more likewise;', err)
       self.assertEqual((err.count('\n'), out), (1, ''))
 
   def test_starts_fast(self):

@@ -152,9 +152,9 @@ def check_flags(runs: Iterable[studies.Run], folder: pathlib.Path) -> None:
       others[path] = _tell_difference(made_with, run.flags)
   if others:
     path = next(iter(others))
-    more = f' (and {len(others) - 1} more runs)' if len(others) > 1 else ''
+    more = f', {len(others) - 1} more likewise' if len(others) > 1 else ''
     raise command_line.UsageError(
-      f'{path}{more} was made with other flags ({others[path]}); remove it, '
+      f'{path} was made with other flags ({others[path]}){more}; remove it, '
       'give the method another name, or give another --runs_dir'
     )
 

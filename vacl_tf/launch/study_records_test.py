@@ -180,7 +180,7 @@ class FlagsTest(parameterized.TestCase):
       command_line.UsageError, rf'seed100 was made with .* \({message}\); rem'
     ):
       self._check(run)
-    with self.assertRaisesRegex(command_line.UsageError, 'and 1 more runs'):
+    with self.assertRaisesRegex(command_line.UsageError, ', 1 more likewise;'):
       other = run._replace(method='fifo')
       (self.folder / other.name).mkdir(parents=True)
       study_records.note_flags(made._replace(method='fifo'), self.folder)
