@@ -118,7 +118,8 @@ class FeedForwardAgent(Agent):
       return self.value(observe(state))
 
     # Step by step: the activations of all steps at once would fill memory.
-    roles = tuple(tf.float32 for _ in self.values)
+    first = observe(tf.nest.map_structure(lambda x: x[0], states))
+    roles = tuple(tf.float32 for _ in first)
     return tf.map_fn(of_step, states, fn_output_signature=roles), memory
 
   def evaluate(self, sequence: types.Sequence) -> Evaluation:

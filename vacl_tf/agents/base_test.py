@@ -35,6 +35,18 @@ class _Linear(base.FeedForwardAgent):
     return tuple(value(x.own)[..., 0] for value, x in pairs)
 
 
+class _OneValue(_Linear):
+  """Both roles have the same value."""
+
+  def __init__(self):
+    super().__init__()
+    self.values = self.values[:1]
+
+  def value(self, observations):
+    [value] = self.values
+    return tuple(value(x.own)[..., 0] for x in observations)
+
+
 class _State(NamedTuple):
   place: tf.Tensor  # [B, 3, 2] of all agents.
 
@@ -96,6 +108,14 @@ class FeedForwardAgentTest(tf.test.TestCase):
     self.assertEqual(memory, ())
     for t in range(_STEPS):
       expected = self.agent.value(_observe(_State(self.states.place[t])))
+      for whole, one in zip(values, expected, strict=True):
+        self.assertAllClose(whole[t], one, 1e-5, 1e-5)
+
+  def test_one_module_may_be_the_value_of_all_roles(self):
+    agent = _OneValue()
+    values, _ = agent.unroll_values(_observe, self.states, ())
+    for t in range(_STEPS):
+      expected = agent.value(_observe(_State(self.states.place[t])))
       for whole, one in zip(values, expected, strict=True):
         self.assertAllClose(whole[t], one, 1e-5, 1e-5)
 

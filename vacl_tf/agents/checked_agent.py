@@ -16,6 +16,8 @@ from vacl_tf import types
 from vacl_tf import user_code
 from vacl_tf.agents import base
 
+_STEPS = 2  # Of the episodes that values are tried on.
+
 
 def check(
   make: Callable[[], base.Agent],
@@ -65,6 +67,7 @@ def check(
     roles,
     num_worlds * agent.segment_length,
   )
+  _check_values(agent, roles, seen, of_values)
 
 
 def _has_variables(part: tf.Module) -> bool:
@@ -80,6 +83,25 @@ def _called(where: str, function: Callable, *args: Any) -> Any:
     return function(*args)
   except Exception as error:
     raise ValueError(f'{where} failed: {user_code.told(error)}') from error
+
+
+def _check_values(
+  agent: base.Agent,
+  roles: tuple[types.Role, ...],
+  seen: types.Observations,
+  memory: types.Memory,
+) -> None:
+  """Checks the values along episodes in which nothing changes."""
+  steps = tf.nest.map_structure(lambda x: tf.repeat(x[None], _STEPS, 0), seen)
+  found = _called(
+    'unroll_values', agent.unroll_values, lambda state: state, steps, memory
+  )
+  if not isinstance(found, tuple) or len(found) != 2:
+    raise ValueError('unroll_values: expected (values, memory)')
+  _check_tuple('unroll_values, values', found[0], roles)
+  for role, values in zip(roles, found[0], strict=True):
+    name = f'unroll_values, values of {role.name}'
+    _check_shape(name, values, [_STEPS, len(seen[0].own), role.num_agents])
 
 
 def _check_evaluation(

@@ -131,6 +131,12 @@ class _LossOfRows(_Agent):
     return super().evaluate(sequence)._replace(loss=tf.zeros([2]))
 
 
+class _OneUnrolledRole(_Agent):
+  def unroll_values(self, observe, states, memory, is_first=()):
+    values, memory = super().unroll_values(observe, states, memory)
+    return values[:1], memory
+
+
 class CheckedAgentTest(tf.test.TestCase, parameterized.TestCase):
   def test_a_sound_agent_passes(self):
     checked_agent.check(_Agent, _ROLES, _seen())
@@ -162,6 +168,7 @@ class CheckedAgentTest(tf.test.TestCase, parameterized.TestCase):
     (_Alone, 'policies: expected a list of modules, given Linear'),
     (_Growing, 'act: the memory after a step has other shapes'),
     (_LossOfRows, r'evaluate, loss: expected shape \[\], given \[2\]'),
+    (_OneUnrolledRole, 'unroll_values, values: expected a tuple of 2.* of 1'),
     (dict, 'make: expected a base.Agent, given dict'),
     (lambda: 1 / 0, 'make failed: ZeroDivisionError'),
   )

@@ -192,11 +192,16 @@ class Encoder(snt.Module):
   def __call__(self, observation: types.Observation) -> tf.Tensor:
     """Returns normalised encodings [B * n, H] of an observation [B, n, ...]."""
     own = blocks.Encoding(self.own(_rows(observation.own)), self.own.affine)
+    # In place of a -1, which means nothing where there are no entities.
+    num_rows = tf.shape(own.x)[0]
     entities = {
-      kind: self._entities(kind, observation.entities[kind])
+      kind: self._entities(kind, observation.entities[kind], num_rows)
       for kind in self.entity
     }
-    masks = {kind: _rows(mask) for kind, mask in observation.masks.items()}
+    masks = {
+      kind: tf.reshape(mask, [num_rows, tf.shape(mask)[2]])
+      for kind, mask in observation.masks.items()
+    }
     mine = blocks.Encoding(self.self_block(*own), self.self_block.affine)
     for relation in self.relations:
       entities = relation(mine, entities, masks)
@@ -205,11 +210,13 @@ class Encoder(snt.Module):
       found = hop(found, found, entities, masks)
     return found.x
 
-  def _entities(self, kind: str, seen: tf.Tensor) -> blocks.Encoding:
+  def _entities(
+    self, kind: str, seen: tf.Tensor, num_rows: tf.Tensor
+  ) -> blocks.Encoding:
     """Returns encodings [B * n, m, H] of entities [B, n, m, F]."""
     block = self.entity[kind]
     x = block(_rows(seen))
-    x = tf.reshape(x, [-1, tf.shape(seen)[2], x.shape[-1]])
+    x = tf.reshape(x, [num_rows, tf.shape(seen)[2], x.shape[-1]])
     return blocks.Encoding(x, block.affine)
 
 

@@ -6,6 +6,8 @@ import numpy as np
 import tensorflow as tf
 from absl.testing import parameterized
 
+from vacl_tf import config
+from vacl_tf import types
 from vacl_tf.networks import attention
 from vacl_tf.networks import blocks
 
@@ -82,6 +84,29 @@ class AttentionTest(tf.test.TestCase):
     expected = layer(affines[0](query), affines[1](keys), None)
     self.assertGreater(np.std(expected), 0.1)
     self.assertAllClose(found, expected, 1e-4, 1e-4)
+
+
+class EncoderTest(parameterized.TestCase, tf.test.TestCase):
+  @parameterized.parameters(0, 1)
+  def test_no_entities_are_as_if_none_were_present(self, num_relations):
+    cfg = config.AttentionConfig(hidden_size=8, num_relations=num_relations)
+    action = types.discrete(2)
+    role = types.Role('agent', 1, action, 3, {'others': 2}, ('others',))
+    encoder = attention.make_encoder(np.random.default_rng(0), role, cfg)
+
+    def encoded(num_entities, is_present):
+      return encoder(
+        types.Observation(
+          _draw(0, _ROWS, 1, 3),
+          {'others': _draw(1, _ROWS, 1, num_entities, 2)},
+          {'others': tf.fill([_ROWS, 1, num_entities], is_present)},
+        )
+      )
+
+    self.assertAllClose(encoded(0, True), encoded(2, False))
+    self.assertNotAllClose(encoded(0, True), encoded(2, True))
+    play = tf.function(lambda: encoded(0, True), jit_compile=True)
+    self.assertAllClose(play(), encoded(0, True), 1e-5, 1e-5)
 
 
 if __name__ == '__main__':

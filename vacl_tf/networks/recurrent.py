@@ -103,8 +103,10 @@ class Core(snt.Module):
     seen, restore = self._view(observation)
     steps, size = seen.own.shape[0], memory.shape[-1]
     own = tf.reshape(seen.own, [-1, seen.own.shape[-1]])
+    # In place of a -1, which means nothing where there are no entities.
+    num_rows = tf.shape(own)[0]
     entities = {
-      kind: tf.reshape(x, [-1, tf.shape(x)[-2], x.shape[-1]])
+      kind: tf.reshape(x, [num_rows, tf.shape(x)[-2], x.shape[-1]])
       for kind, x in seen.entities.items()
     }
     slots = {kind: tf.shape(entities[kind])[:2] for kind in self.entity}
@@ -129,12 +131,12 @@ class Core(snt.Module):
     """Returns [N, S, H]: the agent itself, then the entities it observes."""
     tokens = [self._activation(self.own(own, ()))[:, None]]
     for kind, layer in self.entity.items():
-      seen, num_slots = entities[kind], tf.shape(entities[kind])[-2]
+      seen, slots = entities[kind], tf.shape(entities[kind])[:2]
       seen_size = seen.shape[-1]
       # W [entity, own] without a concatenation for each entity.
       seen = tf.matmul(tf.reshape(seen, [-1, seen_size]), layer.w[:seen_size])
       mine = tf.matmul(own, layer.w[seen_size:]) + layer.b
-      seen = tf.reshape(seen, [-1, num_slots, mine.shape[-1]])
+      seen = tf.reshape(seen, [*tf.unstack(slots), mine.shape[-1]])
       tokens.append(self._activation(seen + mine[:, None]))
     return tf.concat(tokens, 1)
 

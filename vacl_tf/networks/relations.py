@@ -80,11 +80,12 @@ class Relation(snt.Module):
     layers = (self.query, self.key, self.value)
     size = self.query.w.shape[0]
     size_of_head = size // config.NUM_HEADS
-    parts = []
+    num_rows, parts = tf.shape(tokens[0].x)[0], []
     for seen in tokens:
       x = tf.reshape(seen.x, [-1, size])
       x = blocks.side_by_side(layers, x, (seen.affine,))
-      shape = [-1, tf.shape(seen.x)[1], 3 * config.NUM_HEADS, size_of_head]
+      slots = [num_rows, tf.shape(seen.x)[1]]
+      shape = [*slots, 3 * config.NUM_HEADS, size_of_head]
       parts.append(tf.reshape(x, shape))
     query, key, value = tf.split(tf.concat(parts, 1), 3, 2)
     return [size_of_head**-0.5 * query, key, value]
