@@ -99,7 +99,9 @@ class ExportedPolicy(tf.Module):
       start, distribution = prefix(self._roles, role), chosen[index]
       shape = tf.shape(observations[index].own)[:2]
       shape = tf.concat([shape, [*role.action.shape]], 0)
-      drawn = distribution.draw(randomness.uniform(seed + index, shape))
+      # Not seed + 1: that is what the first role may draw from a step later.
+      own_seed = randomness.fold(seed, index) if index else seed
+      drawn = distribution.draw(randomness.uniform(own_seed, shape))
       outputs = distribution.outputs()
       found |= {start + name: x for name, x in outputs.items()}
       found[start + 'action'] = tf.where(greedy, distribution.mode(), drawn)

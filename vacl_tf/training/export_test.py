@@ -3,6 +3,7 @@
 """Exported policies, used without vacl_tf."""
 
 import errno
+import itertools
 import json
 import os
 import pathlib
@@ -101,6 +102,21 @@ class ExportTest(tf.test.TestCase, parameterized.TestCase):
     self.agent = agents.make(self.cfg, self.env.roles)
     self.directory = pathlib.Path(self.create_tempdir().full_path) / 'policy'
     export.export(self.agent, self.env, self.cfg, self.directory)
+
+  def test_roles_never_share_what_they_draw(self):
+    # Not in consecutive steps of consecutive episodes either.
+    roles = tuple(
+      types.Role(name, 50, types.discrete(5), 2, {}) for name in ('one', 'two')
+    )
+    policy = export.ExportedPolicy(agents.make(self.cfg, roles), roles)
+    seen = {f'{name}_own': tf.zeros([1, 50, 2]) for name in ('one', 'two')}
+    now, later = (
+      policy.act(seed=tf.constant(seed), greedy=tf.constant(False), **seen)
+      for seed in ([3, 7], [4, 8])
+    )
+    drawn = [now['one_action'], now['two_action'], later['one_action']]
+    for one, other in itertools.combinations(drawn, 2):
+      self.assertNotAllEqual(one, other)
 
   def test_it_says_what_the_network_says(self):
     policy, facts = policy_files.load_policy(self.directory)

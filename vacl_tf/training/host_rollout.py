@@ -77,8 +77,7 @@ class Worlds:
     bounds = np.linspace(0, len(phi), num_groups + 1).astype(int).tolist()
     sizes = np.diff(bounds).tolist()
     if [group.num_worlds for group in self._groups] != sizes:
-      for group in self._groups:
-        group.close()
+      self.close()
       self._groups = [self._simulator(size) for size in sizes]
     before = sum(group.num_unstable for group in self._groups)
     key = seed.numpy().view(np.uint32).tolist()
@@ -90,6 +89,12 @@ class Worlds:
     _take_turns(self._groups, actors, self.env.horizon, watch)
     after = sum(group.num_unstable for group in self._groups)
     self.num_unstable += after - before
+
+  def close(self) -> None:
+    """Frees what the worlds hold; others are made when they are needed."""
+    groups, self._groups = self._groups, []
+    for group in groups:
+      group.close()
 
   def read_tasks(self) -> np.ndarray:
     """Returns the phi [B, D] that would place the worlds as they are now."""
@@ -114,7 +119,9 @@ def _take_turns(
     if step:
       actors[index].note(step - 1, moving[index].result())
     if watch is not None:
-      watch(index, groups[index].state)
+      # In the same thread as steps: worlds may share what draws them.
+      state = engine.submit(lambda: groups[index].state).result()
+      watch(index, state)
 
   with futures.ThreadPoolExecutor(max_workers=1) as engine:
     for step in range(num_steps):

@@ -3,6 +3,7 @@
 """Episodes that were recorded, and the same worlds stepped again by hand."""
 
 import functools
+from unittest import mock
 
 import numpy as np
 import tensorflow as tf
@@ -251,6 +252,30 @@ class WorldsTest(tf.test.TestCase):
       self.assertEqual(found, expected)
     every_step = list(range(_world().horizon + 1))
     self.assertEqual(steps, {0: every_step, 1: every_step})
+
+  def test_closed_worlds_are_freed_once(self):
+    env, closed = _world(), []
+    make = env.make_simulator
+
+    def noted(num_worlds):
+      simulator = make(num_worlds)
+      close, simulator.close = simulator.close, lambda: closed.append(close())
+      return simulator
+
+    with mock.patch.object(env, 'make_simulator', noted):
+      worlds = host_rollout.Worlds(env)
+      still = np.tile(mechanics.NO_OP, [_WORLDS, 2, 1])
+
+      def act(begin, step, observations, memory):
+        del begin, step
+        return (still[: len(observations[0].own)],), memory
+
+      for _ in range(2):  # The same worlds.
+        host_rollout.perform(act, worlds, _phi().numpy(), _SEED)
+      self.assertEmpty(closed)
+      for _ in range(2):
+        worlds.close()
+        self.assertLen(closed, host_rollout.NUM_GROUPS)
 
   def test_worlds_that_broke_down_are_counted_once_and_for_all(self):
     played = host_rollout.Worlds(_world())

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exported policies at play: scores and films, for all tasks alike."""
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,7 @@ from vacl_tf.training import host_rollout
 from vacl_tf.training import rollout
 
 _VECTORS_AT_ONCE = 100_000  # Keeps a thousand tasks of 100 agents in memory.
+_WORLDS_AT_ONCE = 4000  # On the host; MuJoCo's take 0.2 MB each.
 
 
 class ExportedPlayer:
@@ -195,6 +197,26 @@ class ExportedPlayer:
     watch: host_rollout.Watch | None,
   ) -> np.ndarray:
     """Returns the progress [T, B]; see `host_rollout.Worlds.play`."""
+    parts = []
+    with contextlib.closing(host_rollout.Worlds(self._env)) as worlds:
+      for index, begin in enumerate(range(0, len(phi), _WORLDS_AT_ONCE)):
+        some, see = phi[begin : begin + _WORLDS_AT_ONCE], watch
+        if index:  # The first ones are as if there were no others.
+          run, choose = (randomness.fold(seed, begin) for seed in (run, choose))
+          see = watch and _beyond(watch, index * host_rollout.NUM_GROUPS)
+        parts.append(self._play_some(worlds, some, run, choose, see))
+    self.num_unstable += worlds.num_unstable
+    return np.concatenate(parts, 1)
+
+  def _play_some(
+    self,
+    worlds: host_rollout.Worlds,
+    phi: np.ndarray,
+    run: types.Seed,
+    choose: types.Seed,
+    watch: host_rollout.Watch | None,
+  ) -> np.ndarray:
+    """Returns the progress [T, B] of tasks that are played together."""
 
     def act(
       begin: int,
@@ -208,12 +230,14 @@ class ExportedPlayer:
       )
       return tuple(x.numpy() for x in actions), memory
 
-    worlds = host_rollout.Worlds(self._env)
-    progress = host_rollout.perform(
+    return host_rollout.perform(
       act, worlds, phi, run, self._first_memory, watch
     )
-    self.num_unstable += worlds.num_unstable
-    return progress
+
+
+def _beyond(watch: host_rollout.Watch, first: int) -> host_rollout.Watch:
+  """Returns what tells of groups by the number that they have among all."""
+  return lambda group, state: watch(first + group, state)
 
 
 def _noting(

@@ -243,6 +243,36 @@ class ProgressTest(parameterized.TestCase, tf.test.TestCase):
       self.assertNotAllEqual(memory, np.zeros_like(memory))
     self.assertLen(seeds, 2 * _STEPS)
 
+  def test_many_worlds_are_played_in_turn(self):
+    player = _player('on_host')
+    phi = _world('on_host').task_space.sample_target(_TASKS, _SEED).numpy()
+    first = player.progress_of(phi[:4], _SEED)
+    with mock.patch.object(players, '_WORLDS_AT_ONCE', 4):
+      progress = player.progress_of(phi, _SEED)
+      frames = player.film(_TASKS, _SEED)
+      one, other = (
+        player.progress_of(np.tile(phi[:4], [2, 1]), _SEED)
+        .reshape(_STEPS, 2, 4)
+        .swapaxes(0, 1)
+      )
+    self.assertEqual(progress.shape, (_STEPS, _TASKS))
+    self.assertAllEqual(progress[:, :4], first)
+    self.assertNotAllEqual(one, other)  # They act by numbers of their own.
+    self.assertEqual([len(frame) for frame in frames], [_TASKS] * (_STEPS + 1))
+
+  def test_worlds_are_closed_when_they_were_played(self):
+    env, closed = _world('on_host'), []
+    make = env.make_simulator
+
+    def noted(num_worlds):
+      simulator = make(num_worlds)
+      simulator.close = lambda: closed.append(num_worlds)
+      return simulator
+
+    with mock.patch.object(env, 'make_simulator', noted):
+      _player('on_host').progress(_TASKS, _SEED)
+    self.assertEqual(sum(closed), _TASKS)
+
   def test_simulations_that_diverge_are_counted(self):
     env = _world('on_host')
     make = env.make_simulator

@@ -96,6 +96,10 @@ class CountPrograms:
     """Returns what is to be told of the worlds since the last time."""
     return {}
 
+  def close(self) -> None:
+    """Frees what the worlds hold."""
+    return
+
 
 class GraphPrograms(CountPrograms):
   """Programs of worlds that are simulated in a graph."""
@@ -206,6 +210,10 @@ class HostPrograms(CountPrograms):
     self._num_reported = total
     return found
 
+  def close(self) -> None:
+    for worlds in (self._collector.worlds, self._tests):
+      worlds.close()
+
   def _act(
     self,
     begin: int,
@@ -284,6 +292,11 @@ class Programs:
     self.learn = update.Update(
       run.learner, envs, mine, compiled, over_replicas, replicas.count
     )
+
+  def close(self) -> None:
+    """Frees what the worlds hold."""
+    for count in self.counts:
+      count.close()
 
   def num_traces(self) -> list[int]:
     """Returns how often each function was traced."""

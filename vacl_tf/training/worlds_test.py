@@ -260,10 +260,24 @@ class BrokenTest(parameterized.TestCase, tf.test.TestCase):
     # The other group's first step may be under way.
     self.assertBetween(env.num_steps, num_steps, 2 * num_steps)
 
-  def test_a_sound_world_trains(self):
-    run, programs, cfg = _begin(_Broken())
+  def test_a_sound_world_trains_and_is_closed_at_the_end(self):
+    env, closed = _Broken(), []
+    make = env.make_simulator
+
+    def noted(num_worlds):
+      simulator = make(num_worlds)
+      simulator.close = lambda: closed.append(num_worlds)
+      return simulator
+
+    env.make_simulator = noted
+    run, programs, cfg = _begin(env)
     loop.iterate(run, programs, cfg)
+    loop.evaluate(run, programs)
     self.assertEqual(int(run.iteration), 1)
+    self.assertEmpty(closed)
+    programs.close()
+    num_tests = cfg.training.num_evaluation_tasks
+    self.assertEqual(sum(closed), _TASKS + num_tests)
 
 
 if __name__ == '__main__':
