@@ -8,6 +8,7 @@ and what was given; or what the world raised, and where.
 
 import contextlib
 import numbers
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -33,6 +34,8 @@ _ATTRIBUTES = {
 }
 
 
+_NAME = 'a name of letters, digits and underscores'
+_RESERVED = re.compile('own|seed|greedy|memory(_[0-9]+)?')
 _KINDS = {numbers.Integral: 'a whole number'}  # As messages name them.
 
 
@@ -252,12 +255,41 @@ def _check_attributes(world: base.World) -> None:
         'types.multi_discrete or types.continuous returns, given '
         f'{reading.one_line(repr(role.action))}'
       )
+  _check_names(world.roles)
   num_agents = sum(role.num_agents for role in world.roles)
   if world.task_space.num_agents != num_agents:
     raise base.WorldError(
       f'task_space.num_agents: expected {num_agents}, the agents of all roles; '
       f'given {world.task_space.num_agents}'
     )
+
+
+def _check_names(roles: tuple[types.Role, ...]) -> None:
+  """Raises base.WorldError if policies could not have arguments of that name.
+
+  They are called by name: with `own`, each kind, `<kind>_mask`, `memory`.
+  """
+  names = [role.name for role in roles]
+  for index, role in enumerate(roles):
+    if not _is_name(role.name) or role.name in names[:index]:
+      raise base.WorldError(
+        f'roles[{index}].name: expected {_NAME}, unlike those of other roles; '
+        f'given {role.name!r}'
+      )
+    masks = [f'{kind}_mask' for kind in role.mask_kinds]
+    for kind in role.entity_sizes:
+      if not _is_name(kind) or kind in masks or _RESERVED.fullmatch(kind):
+        raise base.WorldError(
+          f'roles[{index}], entities {kind!r}: expected {_NAME}; a policy has '
+          "other arguments called own, seed, greedy, memory and, of a kind's "
+          'mask, <kind>_mask'
+        )
+
+
+def _is_name(given: Any) -> bool:
+  return isinstance(given, str) and bool(
+    re.fullmatch(r'[a-zA-Z_]\w*', given, re.A)
+  )
 
 
 def _check_attribute(thing: Any, name: str, kind: type) -> None:

@@ -31,6 +31,12 @@ def _space(**attributes):
   return space
 
 
+def _role(name, entity_sizes=None, mask_kinds=()):
+  return types.Role(
+    name, 3, types.discrete(2), 2, entity_sizes or {}, mask_kinds
+  )
+
+
 class _World(base.HostWorld):
   """Three agents in the plane; the world that a test breaks in one place."""
 
@@ -294,6 +300,21 @@ class HostWorldTest(tf.test.TestCase, parameterized.TestCase):
     (
       {'roles': (types.Role('walker', 3, 5, 2, {}),)},
       r'roles\[0\].action: expected what types.discrete, .* given 5',
+    ),
+    ({'roles': (_role('two words'),)}, r"\[0\].name: .* given 'two words'"),
+    ({'roles': (_role('a'), _role('a'))}, r"\[1\].name: .* given 'a'"),
+    (
+      {'roles': (_role('a', {'big box': 1}),)},
+      "entities 'big box': expected a",
+    ),
+    (
+      {'roles': (_role('a', {'own': 1}),)},
+      "entities 'own': .*called own, seed",
+    ),
+    ({'roles': (_role('a', {'memory_1': 1}),)}, "'memory_1': expected"),
+    (
+      {'roles': (_role('a', {'x': 1, 'x_mask': 1}, ('x',)),)},
+      "entities 'x_mask': expected",
     ),
     (
       {'make_simulator': lambda num_worlds: None},

@@ -81,6 +81,7 @@ class Episodes:
     self._num_episodes = 0
     self._num_steps = 0
     self.simulator = env.make_simulator(num_worlds)
+    self.simulator.restarts = num_worlds > 1
     # Any tasks will do to see what observations look like.
     task_seed, place_seed = randomness.split(self._seed, 2)
     easy = env.task_space.sample_easy(num_worlds, task_seed)
@@ -102,7 +103,7 @@ class Episodes:
       ValueError: the seed is none, or a drawn task is not legal; the episode in
         progress goes on.
     """
-    self._check_open()
+    self.check_open()
     root = self._seed if seed is None else randomness.root(seed)
     index = self._num_episodes if seed is None else 0
     drawn, place_seed = self._draw(root, tf.constant(index))
@@ -144,9 +145,14 @@ class Episodes:
       raise ValueError('render before reset; call reset() first')
     return self.env.sketches(self.state)
 
+  def check_open(self) -> None:
+    """Raises ValueError after `close`."""
+    if self._is_closed:
+      raise ValueError('the view is closed; make a new one')
+
   def check_playing(self) -> None:
     """Raises ValueError if there is no episode in progress."""
-    self._check_open()
+    self.check_open()
     if not self.is_playing:
       when = (
         'after the end of an episode' if self._num_steps else 'before reset'
@@ -165,10 +171,6 @@ class Episodes:
     """Returns tasks [B, D] for an episode, and the seed to place them with."""
     task_seed, place_seed = randomness.split(randomness.fold(root, index), 2)
     return self._sample_tasks(self.num_worlds, task_seed), place_seed
-
-  def _check_open(self) -> None:
-    if self._is_closed:
-      raise ValueError('the view is closed; make a new one')
 
   def _place(self, phi: np.ndarray, seed: types.Seed) -> None:
     self.simulator.place(phi, seed.numpy().view(np.uint32).tolist())

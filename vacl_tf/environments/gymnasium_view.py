@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tasks of one agent as `gymnasium.Env`, and many worlds as a `VectorEnv`."""
 
+import numbers
 from collections.abc import Mapping
 from typing import Any
 
@@ -154,7 +155,7 @@ class GymEnv(gymnasium.Env):
         options; the episode in progress goes on.
     """
     _begin(self._episodes, seed, options)
-    super().reset(seed=seed)
+    super().reset(seed=None if seed is None else int(seed))
     self._show()
     return self._observed(), {'task': self._episodes.phi[0].copy()}
 
@@ -211,8 +212,9 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
   The agents of a world come one after another. Worlds begin together, and at
   the horizon all of them do again in the same step: the observations are then
-  those of new episodes, and infos have `final_obs` and `final_info`. A world
-  that ends before goes on from the start of its task and has no `final_obs`.
+  those of new episodes, and infos have `final_obs` and `final_info`. One of
+  several worlds that ends before goes on from the start of its task and has no
+  `final_obs`; one world alone begins another episode then, as at the horizon.
   """
 
   def __init__(
@@ -243,18 +245,18 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         f'{env.name} has agents that differ: {names}; allowed in a VectorEnv: '
         'agents of one role. Use vacl_tf.parallel_env.'
       )
-    if not isinstance(num_worlds, int) or num_worlds < 1:
+    if not isinstance(num_worlds, numbers.Integral) or num_worlds < 1:
       raise ValueError(f'num_worlds={num_worlds!r}; allowed: 1 or more')
     [role] = env.roles
     self.metadata = spaces.metadata(('rgb_array',)) | {
       'autoreset_mode': gymnasium.vector.AutoresetMode.SAME_STEP
     }
     self.render_mode = render_mode
-    self.num_worlds = num_worlds
-    self.num_envs = num_worlds * role.num_agents
+    self.num_worlds = int(num_worlds)
+    self.num_envs = self.num_worlds * role.num_agents
     self._role: types.Role = role
     self._observations = observations
-    self._episodes = episodes.Episodes(env, num_worlds, seed)
+    self._episodes = episodes.Episodes(env, self.num_worlds, seed)
     self._spec = episodes.action_spec(role, self.num_envs)
     self.single_action_space = spaces.action_space(role)
     self.single_observation_space = spaces.observation_space(
@@ -289,7 +291,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         options; the episode in progress goes on.
     """
     _begin(self._episodes, seed, options)
-    super().reset(seed=seed)
+    super().reset(seed=None if seed is None else int(seed))
     return self._observed(), self._task_info()
 
   def step(

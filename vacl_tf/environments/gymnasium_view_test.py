@@ -70,6 +70,14 @@ class GymEnvTest(parameterized.TestCase):
       self.assertTrue(terminated)
       self.assertEqual(step.discount, 0.0)
 
+  def test_seeds_and_numbers_may_be_of_numpy(self):
+    view = gymnasium_view.gym_env('ramp_use')
+    batch = _vector(num_worlds=np.int64(2))
+    for each in (view, batch):
+      one, _ = each.reset(seed=np.int64(3))
+      other, _ = each.reset(seed=3)
+      np.testing.assert_array_equal(one, other)
+
   def test_many_agents_have_other_views(self):
     with self.assertRaisesRegex(
       ValueError, 'simple_spread has 4 agents; .*parallel_env.*vector_env'

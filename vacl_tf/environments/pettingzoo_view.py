@@ -72,10 +72,12 @@ class _Layout:
     places: role and index of each agent.
     observation_spaces: by agent.
     action_spaces: by agent.
+    is_stale: whether a seed was given since that its episodes don't know of.
   """
 
   def __init__(self, env: base.World, seed: int, observations: str) -> None:
     self.episodes = episodes.Episodes(env, 1, seed)
+    self.is_stale = False
     self.agents = [
       [f'{role.name}_{index}' for index in range(role.num_agents)]
       for role in env.roles
@@ -208,7 +210,8 @@ class ParallelEnv(pettingzoo.ParallelEnv):
     """Begins an episode.
 
     Args:
-      seed: starts the sequence of episodes anew; None to continue it.
+      seed: starts the sequence of episodes anew, with any number of agents;
+        None to continue it.
       options: 'task', a task vector [D] for this episode, and 'num_agents',
         from now on. With another number `possible_agents` and the spaces are
         others. Unknown options are ignored with a warning, as PettingZoo's own
@@ -229,7 +232,13 @@ class ParallelEnv(pettingzoo.ParallelEnv):
     if phi is not None:
       env = layout.episodes.env
       phi = episodes.legal_tasks(env, phi, 1, "options['task']")
-    layout.episodes.reset(seed, phi)
+    is_late = seed is None and layout.is_stale
+    layout.episodes.reset(self._seed if is_late else seed, phi)
+    if seed is not None:
+      self._seed = seed
+      for other in self._layouts.values():
+        other.is_stale = True
+    layout.is_stale = False
     self._layout, self.agents = layout, list(layout.places)
     self._show()
     infos = {
@@ -301,6 +310,7 @@ class ParallelEnv(pettingzoo.ParallelEnv):
 
   def _of_size(self, num_agents: int | None) -> _Layout:
     """Returns the layout with so many agents; None for as many as now."""
+    self._layout.episodes.check_open()
     if num_agents is None:
       return self._layout
     num_agents = episodes.checked_num_agents(num_agents)

@@ -103,6 +103,23 @@ class OracleTest(parameterized.TestCase):
         self.assertEqual(truncated, dict.fromkeys(agents, cut))
       self.assertTrue(step.last())
 
+  def test_a_seed_holds_for_any_number_of_agents(self):
+    def tasks(view, seed):
+      first = view.reset(seed, {'num_agents': 2})[1]['agent_0']['task']
+      found = [
+        view.reset(options={'num_agents': num})[1]['agent_0']['task']
+        for num in (3, 2, 3)
+      ]
+      return [first, *found]
+
+    view = _view(num_agents=2)
+    for seed in (1, 2, 1):  # Also of worlds that were played before.
+      found, expected = tasks(view, seed), tasks(_view(num_agents=2), seed)
+      for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+      self.assertFalse(np.any(found[1] == found[3]))
+    self.assertFalse(np.any(tasks(view, 2)[1] == found[1]))
+
   def test_a_seed_begins_anew(self):
     view = _view(num_agents=2)
     tasks = [view.reset(seed)[1]['agent_0']['task'] for seed in (1, None, 1)]

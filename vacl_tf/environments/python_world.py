@@ -59,9 +59,9 @@ def register(
     values: constants to train with, like {'ppo.num_epochs': 5}.
 
   Raises:
-    ValueError: the name is taken, there is no such constant, or tasks can't be
-      drawn.
+    ValueError: the name is taken, or something is not possible.
   """
+  most = _most(name, num_agents, max_agents)
 
   def make_world(world: config.EnvironmentConfig) -> PythonWorld:
     num = world.num_agents
@@ -77,11 +77,22 @@ def register(
     ),
     make=make_world,
     least=(num_agents,),
-    most=(max_agents or num_agents,),
+    most=(most,),
     presets={'default': preset},
     measures=('progress', 'success rate'),
   )
   catalog.register_task(spec)
+
+
+def _most(name: str, num_agents: int, max_agents: int | None) -> int:
+  """Returns how many agents there may be, if that is possible."""
+  most = max_agents or num_agents
+  if not 1 <= num_agents <= most:
+    raise ValueError(
+      f'{name}: num_agents={num_agents} to {most}; allowed: 1 or more, to as '
+      'many or more'
+    )
+  return most
 
 
 def _values(width: float, grows: bool) -> dict[str, Any]:
@@ -261,6 +272,7 @@ class PythonSimulator(base.Simulator):
         discount[index] = 0.0
         if np.isnan(self._final[index]):
           self._final[index] = found.progress
+      if found.has_ended and self.restarts:
         self._reset(index)
       else:
         self._write(index, found.observation)
@@ -319,7 +331,8 @@ class PythonSimulator(base.Simulator):
       raise base.WorldError(
         f'{where}: expected progress from 0 to 1, given {found.progress}'
       )
-    if found.is_cut and self._num_steps < self._world.horizon:
+    is_over = found.is_cut and not found.has_ended
+    if is_over and self._num_steps < self._world.horizon:
       raise base.WorldError(
         f'{where}: the world goes no further, but the horizon is '
         f'{self._world.horizon}; let it go on as long, or give '

@@ -10,6 +10,7 @@ from vacl_tf import types
 from vacl_tf.environments import base
 from vacl_tf.environments import box_tasks
 from vacl_tf.environments import checked_simulator
+from vacl_tf.environments import episodes
 from vacl_tf.environments import one_world
 from vacl_tf.environments import python_world
 
@@ -134,6 +135,32 @@ class PythonWorldTest(tf.test.TestCase, parameterized.TestCase):
     simulator.place(np.zeros([2, 2], np.float32), [0])
     self.assertAllClose(simulator.step((up,)).progress, [0.1, 0.1])
 
+  def test_alone_in_a_view_it_stays_as_it_ended(self):
+    view = episodes.Episodes(_world())
+    view.reset(phi=np.array([[8.0, 0.0]], np.float32))
+    step = view.step((np.full([1, 2], 2),))
+    self.assertTrue(step.is_terminated[0])
+    self.assertFalse(view.is_playing)
+    self.assertAllClose(view.observe()[0].own[0, :, 0], [9.0, 1.0])
+    self.assertEqual(view.state[0][0, 0, 0], 9)
+    view.reset(phi=np.array([[8.0, 0.0]], np.float32))
+    self.assertAllClose(view.observe()[0].own[0, :, 0], [8.0, 0.0])
+
+  def test_what_is_cut_where_it_ends_has_ended(self):
+    simulator = _world(_CutWhereItEnds).make_simulator(1)
+    simulator.place(np.array([[8.0, 0.0]], np.float32), [0])
+    found = simulator.step((np.full([1, 2], 2),))
+    self.assertAllEqual(found.discount, [0.0])
+
+  @parameterized.parameters((4, 2), (0, None))
+  def test_impossible_numbers_of_agents_are_refused(self, num, most):
+    with self.assertRaisesRegex(
+      ValueError, f'num_agents={num} to .*; allowed: 1'
+    ):
+      python_world.register(
+        'none', Walk, _tasks, horizon=4, num_agents=num, max_agents=most
+      )
+
   def test_pictures_are_of_each_world(self):
     world = _world()
     simulator = world.make_simulator(2)
@@ -173,6 +200,11 @@ class PythonWorldTest(tf.test.TestCase, parameterized.TestCase):
   def test_another_number_of_agents_is_told(self):
     with self.assertRaisesRegex(base.WorldError, 'expected 3, given 2'):
       _world(num_agents=3)
+
+
+class _CutWhereItEnds(Walk):
+  def step(self, actions):
+    return super().step(actions)._replace(is_cut=True)
 
 
 def _step(world, progress, reward=0.0):

@@ -64,10 +64,13 @@ class Simulator(abc.ABC):
   Attributes:
     num_worlds: how many (B).
     num_unstable: how many simulations have diverged so far and were reset.
+    restarts: False where nobody goes on with a world that has ended. Then a
+      simulator that can leaves it as it ended, so that this can be seen.
   """
 
   num_worlds: int
   num_unstable: int = 0
+  restarts: bool = True
 
   @abc.abstractmethod
   def place(self, phi: np.ndarray, seed: Sequence[int]) -> None:

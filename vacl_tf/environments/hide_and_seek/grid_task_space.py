@@ -40,7 +40,7 @@ class GridTaskSpace(task_space.TaskSpace):
     """
     nearest = self._grid.nearest(phi)
     rim = randomness.uniform(seed, tf.shape(phi), -_HALF_CELL, _HALF_CELL)
-    has_moved = tf.abs(nearest - phi) > 0.5
+    has_moved = nearest != tf.floor(phi + 0.5)  # The cell that phi means.
     return tf.where(has_moved, nearest + rim, phi)
 
   def sample_easy(self, num_tasks: int, seed: types.Seed) -> tf.Tensor:

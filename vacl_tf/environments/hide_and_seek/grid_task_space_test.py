@@ -67,6 +67,13 @@ class GridTaskSpaceTest(tf.test.TestCase, parameterized.TestCase):
     again = space.clip(tf.constant(phi), randomness.root(0))
     self.assertAllEqual(clipped, again)
 
+  def test_clip_reads_half_cells_as_feasible_does(self, name, *_):
+    space = _space(name)
+    phi = np.round(2.0 * _crowded(space)) / 2.0
+    self.assertTrue(np.any(phi != np.floor(phi)))
+    clipped = space.clip(tf.constant(phi), randomness.root(0))
+    self.assertTrue(np.all(space.feasible(clipped)))
+
   def test_draws(self, name, num_dims, num_agents):
     del num_agents
     space = _space(name)
