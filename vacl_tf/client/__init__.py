@@ -18,10 +18,14 @@ import vacl_tf
 from vacl_tf import reading
 from vacl_tf.client import checks
 from vacl_tf.client import process
+from vacl_tf.client import wire
 from vacl_tf.training import files
 
 _NUM_EASY = 1000  # Tasks that a function of the user's is asked for.
 _FORMAT = 1  # Of saved curricula.
+# Bytes of a saved curriculum. Its arrays go to the process in one message; the
+# rest is what a file adds to them.
+_MAX_SAVED = wire.MAX_BYTES + (1 << 20)
 _STATE = 'state/'  # Begins the names of a saved curriculum's variables.
 _SAVED = {
   'name': str,
@@ -210,7 +214,8 @@ class Curriculum:
     """Writes all that `load` needs to a file; also in the middle of a round.
 
     Raises:
-      ValueError: it can't be written; a file that was there is as before.
+      ValueError: it can't be written, or is too large; a file that was there
+        is as before.
       StoppedError: the process has ended.
     """
     path = pathlib.Path(path)
@@ -219,6 +224,12 @@ class Curriculum:
     text = np.frombuffer(json.dumps(header).encode(), np.uint8)
     arrays = {'header': text, **self._arrays}
     arrays |= {_STATE + name: x for name, x in state.items()}
+    num_bytes = sum(x.nbytes for x in arrays.values())
+    if num_bytes > wire.MAX_BYTES:
+      raise ValueError(
+        f'{path} would have {num_bytes:,} bytes; allowed: {wire.MAX_BYTES:,}: '
+        'make the curriculum with fewer easy tasks or a smaller capacity'
+      )
     try:
       with files.writing(path), files.replaced(path) as whole:
         with whole.open('wb') as file:
@@ -288,7 +299,7 @@ class Curriculum:
 def _read(path: pathlib.Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
   """Returns what was saved, raising as `Curriculum.load` does."""
   try:
-    arrays = reading.read_arrays(path)
+    arrays = reading.read_arrays(path, _MAX_SAVED)
     header = json.loads(arrays.pop('header').tobytes())
     fine = all(isinstance(header[name], kind) for name, kind in _SAVED.items())
     fine &= header['format'] == _FORMAT

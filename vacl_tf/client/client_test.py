@@ -4,15 +4,18 @@
 
 import os
 import pathlib
+import shlex
 import signal
 import subprocess
 import sys
+from unittest import mock
 
 import numpy as np
 from absl.testing import absltest
 from absl.testing import parameterized
 
 from vacl_tf import client
+from vacl_tf.client import wire
 
 _LOW, _HIGH = [-1.0, -1.0], [1.0, 3.0]
 _OPTIONS = {
@@ -96,6 +99,24 @@ class CurriculumTest(parameterized.TestCase):
       np.testing.assert_array_equal(mine, theirs)
     self.assertEqual(os.listdir(self._folder), ['c.npz'])
 
+  def test_a_large_one_can_be_loaded(self):
+    path = self._folder / 'c.npz'
+    easy = np.zeros([17 << 20, 1], np.float32)
+    with client.Curriculum('uniform', [-1], [1], easy=easy) as large:
+      large.save(path)
+      expected = large.sample(3)
+    self.assertGreater(path.stat().st_size, 1 << 26)
+    with client.Curriculum.load(path) as other:
+      np.testing.assert_array_equal(other.sample(3), expected)
+
+  def test_one_that_could_not_be_loaded_is_not_saved(self):
+    with mock.patch.object(wire, 'MAX_BYTES', 8000):  # Below its easy tasks.
+      with self.assertRaisesRegex(
+        ValueError, 'c.npz would have .* bytes; allowed: 8,000: make the'
+      ):
+        self._open.save(self._folder / 'c.npz')
+    self.assertEmpty(os.listdir(self._folder))
+
   def test_it_needs_numpy_alone(self):
     program = (
       'import sys, time\n'
@@ -154,6 +175,23 @@ class CurriculumTest(parameterized.TestCase):
     self.assert_refused(
       'num_tasks=0; allowed: whole numbers from 1', self._open.sample, 0
     )
+
+  def test_an_interpreter_without_vacl_tf(self):
+    ours = pathlib.Path(client.__file__).parents[2].resolve()
+    others = [x for x in sys.path if x and pathlib.Path(x).resolve() != ours]
+    python = self._folder / 'python'
+    # -S: vacl_tf may be installed by a .pth file.
+    python.write_text(
+      '#!/bin/sh\n'
+      f'export PYTHONPATH={shlex.quote(os.pathsep.join(others))}\n'
+      f'exec {shlex.quote(sys.executable)} -S "$@"\n'
+    )
+    python.chmod(0o700)
+    before = os.getcwd()
+    self.addCleanup(os.chdir, before)
+    os.chdir(self._folder)
+    with client.Curriculum('uniform', _LOW, _HIGH, python=python) as other:
+      self.assertEqual(other.sample(3).shape, (3, 2))
 
   @parameterized.named_parameters(
     (

@@ -191,7 +191,7 @@ class Process:
 def _start(
   python: str | os.PathLike | None, printed: BinaryIO
 ) -> subprocess.Popen:
-  ours = str(pathlib.Path(__file__).resolve().parent.parent)
+  ours = str(pathlib.Path(__file__).resolve().parents[2])  # Holds vacl_tf.
   paths = [x for x in sys.path if x] if python is None else [ours]
   command = [python or sys.executable, '-P', '-c', _PROGRAM, *paths]
   # A GPU is left to the trainer.

@@ -211,6 +211,22 @@ class ProcessTest(parameterized.TestCase):
       time.sleep(0.05)
     self.assertFalse(self._is_alive(pid))
 
+  def test_another_interpreter_finds_the_package_and_not_its_modules(self):
+    program = (
+      'import sys\n'
+      'from importlib.machinery import PathFinder\n'
+      "names = 'vacl_tf', 'client', 'reading', 'types'\n"
+      'found = [x for x in names if PathFinder.find_spec(x, sys.argv[1:])]\n'
+      "sys.exit(','.join(found) or 'nothing')\n"
+    )
+    with mock.patch.object(process, '_PROGRAM', program):
+      other = process.Process(sys.executable, None)
+    self.addCleanup(other.close)
+    with self.assertRaisesRegex(
+      process.StoppedError, 'exit code 1: vacl_tf\\)'
+    ):
+      other.exchange({'do': 'anything'})
+
   def test_an_interpreter_that_is_none(self):
     with self.assertRaisesWithLiteralMatch(
       process.StoppedError,

@@ -19,7 +19,7 @@ import numpy as np
 _MAGIC = b'vacl\x00\x00\x00\x01'
 _HEAD = struct.Struct('<8sQQ')
 _MAX_TEXT = 1 << 20
-_MAX_BYTES = 1 << 28  # Of all arrays of a message.
+MAX_BYTES = 1 << 28  # Of all arrays of a message.
 _KINDS = 'biuf'  # NumPy's letters for truth values and numbers.
 
 
@@ -52,9 +52,9 @@ def write(
   text = json.dumps({**header, 'arrays': about}).encode()
   body = [x.tobytes() for x in whole.values()]
   num_bytes = sum(map(len, body))
-  if len(text) > _MAX_TEXT or num_bytes > _MAX_BYTES:
+  if len(text) > _MAX_TEXT or num_bytes > MAX_BYTES:
     raise ValueError(
-      f'{num_bytes:,} bytes at once are too many; allowed: {_MAX_BYTES:,}'
+      f'{num_bytes:,} bytes at once are too many; allowed: {MAX_BYTES:,}'
     )
   head = _HEAD.pack(_MAGIC, len(text), num_bytes)
   file.write(b''.join([head, text, *body]))
@@ -71,7 +71,7 @@ def read(file: BinaryIO) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
   magic, num_text, num_bytes = _HEAD.unpack(_exactly(file, _HEAD.size))
   if magic != _MAGIC:
     raise GarbledError(f'a message begins with {magic!r}')
-  if num_text > _MAX_TEXT or num_bytes > _MAX_BYTES:
+  if num_text > _MAX_TEXT or num_bytes > MAX_BYTES:
     raise GarbledError(f'a message says it has {num_text + num_bytes:,} bytes')
   text, body = _exactly(file, num_text), _exactly(file, num_bytes)
   try:

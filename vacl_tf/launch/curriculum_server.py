@@ -90,23 +90,21 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
     except wire.ClosedError:
       return
     try:
-      answer = verbs[header['do']](header, arrays)
+      trainer.write(*verbs[header['do']](header, arrays))
+      continue
     except (wire.ClosedError, BrokenPipeError):
       return
     except (ValueError, extensions.ImportFailure) as error:
-      answer = {'error': ' '.join(str(error).split())}, {}
+      told = ' '.join(str(error).split())
     except ImportError as error:
-      answer = (
-        {
-          'error': f'python={sys.executable}: {error}; give the path of an '
-          'interpreter that has vacl_tf and what it needs'
-        },
-        {},
+      told = (
+        f'python={sys.executable}: {error}; give the path of an interpreter '
+        'that has vacl_tf and what it needs'
       )
     except Exception as error:  # Of somebody's curriculum; the state is whole.
-      told = reading.one_line(f'{type(error).__name__}: {error}')
-      answer = {'error': f'the curriculum failed: {told}'}, {}
-    trainer.write(*answer)
+      line = reading.one_line(f'{type(error).__name__}: {error}')
+      told = f'the curriculum failed: {line}'
+    trainer.write({'error': told})
 
 
 def make_config(

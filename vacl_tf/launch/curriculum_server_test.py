@@ -4,6 +4,7 @@
 
 import io
 import pathlib
+from unittest import mock
 
 import numpy as np
 from absl.testing import absltest
@@ -78,6 +79,17 @@ class ServerTest(parameterized.TestCase):
     self.assertRegex(refused[0]['error'], message)
     self.assertNotIn('\n', refused[0]['error'])
     self.assertEqual(made[0], {'feedback': []})
+
+  def test_an_answer_that_is_too_large_ends_nothing(self):
+    requests = (
+      ({**_MAKE, 'num_tasks': 100}, _BOX),
+      ({'do': 'sample', 'size': 100}, {}),
+      ({'do': 'sample', 'size': 3}, {}),
+    )
+    with mock.patch.object(wire, 'MAX_BYTES', 100):
+      _, refused, sampled = _served(*requests)
+    self.assertRegex(refused[0]['error'], '^800 bytes .*; allowed: 100$')
+    self.assertEqual(sampled[1]['tasks'].shape, (3, 2))
 
   def test_it_asks_back(self):
     asked, sampled = _served(
