@@ -32,8 +32,10 @@ _MAX_VARIABLES_BYTES = 1 << 33
 COUNTED = ('iteration', 'env_steps', 'wall_seconds')  # Columns of metrics.csv.
 _MAX_COUNT = 1e15  # Of these.
 _MAX_LINE = 300  # Characters of what is told of a file.
+FILE, FOLDER = 'a file', 'a folder'  # Of what there can be at a path.
 _KINDS = {
-  stat.S_IFDIR: 'a folder',
+  stat.S_IFREG: FILE,
+  stat.S_IFDIR: FOLDER,
   stat.S_IFIFO: 'a pipe',
   stat.S_IFSOCK: 'a socket',
 }
@@ -76,6 +78,24 @@ def reason(error: Exception) -> str:
   return getattr(error, 'strerror', None) or one_line(error)
 
 
+def kind(path: pathlib.Path) -> str:
+  """Returns what there is at a path; empty if there is nothing.
+
+  `Path.is_dir` and its like raise where a name is too long, or in a folder that
+  one may not enter.
+
+  Raises:
+    UnreadableError: nobody can tell.
+  """
+  try:
+    mode = path.stat().st_mode
+  except (FileNotFoundError, NotADirectoryError):
+    return ''
+  except (OSError, ValueError) as error:
+    raise UnreadableError(path, reason(error)) from error
+  return _kind(mode)
+
+
 def check_file(path: pathlib.Path, max_bytes: int) -> int:
   """Returns the bytes of a plain file.
 
@@ -90,8 +110,7 @@ def check_file(path: pathlib.Path, max_bytes: int) -> int:
   except (OSError, ValueError) as error:
     raise UnreadableError(path, reason(error)) from error
   if not stat.S_ISREG(found.st_mode):  # To open a pipe could take for ever.
-    kind = _KINDS.get(stat.S_IFMT(found.st_mode), 'a device')
-    raise UnreadableError(path, f'it is {kind}, not a file')
+    raise UnreadableError(path, f'it is {_kind(found.st_mode)}, not a file')
   if found.st_size > max_bytes:
     raise UnreadableError(
       path, f'it has {found.st_size:,} bytes; allowed: {max_bytes:,}'
@@ -115,7 +134,7 @@ def check_folder(path: pathlib.Path) -> None:
   except (OSError, ValueError) as error:
     raise UnreadableError(path, reason(error)) from error
   for one in inside:
-    if not one.is_dir():
+    if kind(one) != FOLDER:
       check_file(one, _MAX_VARIABLES_BYTES)
 
 
@@ -181,26 +200,32 @@ def read_table(path: pathlib.Path) -> dict[str, np.ndarray]:
   return dict(zip(names, arrays, strict=True))
 
 
-def read_arrays(path: pathlib.Path) -> dict[str, np.ndarray]:
+def read_arrays(
+  path: pathlib.Path, max_bytes: int = _MAX_ARRAY_BYTES
+) -> dict[str, np.ndarray]:
   """Returns the arrays of an .npz file that holds numbers alone.
 
   A small one can say that it holds more than fits into memory: sizes are
   compared with what is said elsewhere before anything is expanded.
 
+  Args:
+    path: of the file.
+    max_bytes: that it may have, packed and expanded.
+
   Raises:
     FileNotFoundError: there is no file.
     UnreadableError: it is not such a file, or too large.
   """
-  content = read_bytes(path, _MAX_ARRAY_BYTES)
+  content = read_bytes(path, max_bytes)
   try:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
       members = archive.infolist()
       if len(members) > _MAX_ARRAYS:
         raise ValueError(f'{len(members)} arrays; allowed: {_MAX_ARRAYS}')
       total = sum(member.file_size for member in members)
-      if total > _MAX_ARRAY_BYTES:
+      if total > max_bytes:
         raise ValueError(
-          f'it expands to {total:,} bytes; allowed: {_MAX_ARRAY_BYTES:,}'
+          f'it expands to {total:,} bytes; allowed: {max_bytes:,}'
         )
       return {
         member.filename.removesuffix('.npy'): _array(archive, member)
@@ -241,6 +266,10 @@ def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
     raise ValueError(f'{member.filename} says that it has {num_bytes:,} bytes')
   file.seek(0)
   return np.lib.format.read_array(file, allow_pickle=False)
+
+
+def _kind(mode: int) -> str:
+  return _KINDS.get(stat.S_IFMT(mode), 'a device')
 
 
 def _decoded(path: pathlib.Path, max_bytes: int) -> str:

@@ -66,6 +66,15 @@ class FileTest(_Case):
       file.truncate(1 << 40)  # Takes no space.
     self.assert_refused(read, '1,099,511,627,776 bytes; allowed: ')
 
+  def test_what_there_is(self):
+    self.assertEqual(reading.kind(self.path), '')
+    self.path.touch()
+    self.assertEqual(reading.kind(self.path), reading.FILE)
+    self.assertEqual(reading.kind(self.path / 'below'), '')
+    self.assertEqual(reading.kind(self.path.parent), reading.FOLDER)
+    self.path = self.path.with_name('x' * 300)
+    self.assert_refused(reading.kind, 'File name too long')
+
   def test_a_folder_of_files(self):
     self.path.mkdir()
     (self.path / 'inner').mkdir()

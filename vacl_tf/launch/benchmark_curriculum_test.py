@@ -237,6 +237,7 @@ class RefusedTest(_Case):
     (['--submission=rcg', '--shard=5/4'], "shard='5/4' does not exist"),
     ([f'--verify={__file__}'], 'py cannot be read .it is not JSON'),
     (['--report'], 'has no rows'),
+    (['--report', '--output=' + 'x' * 300], 'too long.; give another --output'),
     (['--report', '--shard=1/2'], 'about all rows; leave out --shard'),
     (['--report', '--seeds=100'], 'about all rows; leave out --seeds'),
     (['--verify=a.json', '--tasks=spread_4'], 'its row; leave out --tasks'),

@@ -234,9 +234,30 @@ def _is_alike(value: Any, kind: Any) -> bool:
 
 
 def read_all(folders: Iterable[pathlib.Path]) -> list[Row]:
-  """Returns the rows of folders, by file name; raises as `read` does."""
-  paths = [x for folder in folders for x in sorted(folder.glob('*' + ENDING))]
-  return [read(path) for path in paths]
+  """Returns the rows of folders, by file name; one may be missing.
+
+  Raises:
+    UsageError: a folder or a row can't be read, or a row is that of another
+      file.
+  """
+  rows = []
+  for folder in folders:
+    try:
+      reading.check_folder(folder)
+    except FileNotFoundError:
+      continue
+    except reading.UnreadableError as error:
+      raise command_line.UsageError(
+        f'{error}; give another --output'
+      ) from error
+    for path in sorted(folder.glob('*' + ENDING)):
+      rows.append(read(path))
+      if path.name != rows[-1].file_name:  # A copy would count twice.
+        raise command_line.UsageError(
+          f'{path} is the row of {rows[-1].file_name}; rename it, or remove '
+          'it if it is a copy'
+        )
+  return rows
 
 
 def compare(old: Row, new: Row) -> tuple[bool, str]:

@@ -121,6 +121,13 @@ class RowsTest(parameterized.TestCase):
     with self.assertRaisesRegex(command_line.UsageError, 'is not a file'):
       benchmark_rows.read(self.folder / 'none.json')
 
+  def test_a_copy_is_refused(self):
+    path = benchmark_rows.write(_ROW, self.folder)
+    (self.folder / 'copy.json').write_text(path.read_text())
+    message = f'copy.json is the row of {_ROW.file_name}; rename it, or remove'
+    with self.assertRaisesRegex(command_line.UsageError, message):
+      benchmark_rows.read_all([self.folder])
+
   @parameterized.parameters(
     ({}, True, 'the same to the last digit'),
     ({'digest': '0'}, False, 'on the same kind of CPU the curve is another'),

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 
 from vacl_tf import builtin  # noqa: F401  Registers what has names.
 from vacl_tf import catalog
+from vacl_tf import reading
 from vacl_tf import studies
 from vacl_tf import user_code
 
@@ -66,8 +67,8 @@ def _add_to_path(folder: pathlib.Path) -> None:
 def _import(
   name: str, module: str, path: pathlib.Path | None
 ) -> types.ModuleType:
-  if path is not None and not path.is_file():
-    raise ImportFailure(f'import={name} is not a file; give the path of one')
+  if path is not None:
+    _check_file(name, path)
   try:
     return importlib.import_module(module)
   except ModuleNotFoundError as error:
@@ -80,6 +81,15 @@ def _import(
   # Whatever a user's module raises is the user's to fix; it may be a program.
   except (Exception, SystemExit) as error:
     raise _failure(name, error) from error
+
+
+def _check_file(name: str, path: pathlib.Path) -> None:
+  try:
+    is_there = reading.kind(path) == reading.FILE
+  except reading.UnreadableError as error:
+    raise ImportFailure(f'import: {error}; give another file') from error
+  if not is_there:
+    raise ImportFailure(f'import={name} is not a file; give the path of one')
 
 
 def _failure(name: str, error: BaseException) -> ImportFailure:

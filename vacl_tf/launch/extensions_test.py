@@ -111,6 +111,7 @@ class ExtensionsTest(parameterized.TestCase):
     ('own_none', 'import=own_none is not a module that can be found from here'),
     ('own_none.below', 'import=own_none.below is not a module that can be'),
     ('own_none.py', 'import=own_none.py is not a file; give the path of one'),
+    ('x' * 300 + '.py', 'import: .* .File name too long.; give another file'),
   )
   def test_a_missing_module_is_one_line(self, name, message):
     self._assert_refused(name, message)

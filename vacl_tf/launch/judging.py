@@ -75,7 +75,13 @@ def load(
     raise command_line.UsageError('give either --run_dir or --saved_model')
   if saved_model is not None:
     return _exported(saved_model, run_graph)
-  if (run_dir / 'saved_model').exists() and not _is_outdated(run_dir):
+  try:
+    is_exported = bool(reading.kind(run_dir / 'saved_model'))
+  except reading.UnreadableError as error:
+    raise command_line.UsageError(
+      f'{error}; give the run_dir of another run'
+    ) from error
+  if is_exported and not _is_outdated(run_dir):
     return _exported(run_dir / 'saved_model', run_graph)
   return _from_checkpoint(run_dir)
 

@@ -1,12 +1,22 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
 
+import pathlib
+
 from absl.testing import absltest
 from absl.testing import parameterized
 
 from vacl_tf import overrides
 from vacl_tf import presets
+from vacl_tf.launch import command_line
 from vacl_tf.launch import judging
+
+
+class LoadTest(absltest.TestCase):
+  def test_a_name_too_long_is_one_line(self):
+    message = 'File name too long.; give the run_dir of another run$'
+    with self.assertRaisesRegex(command_line.UsageError, message):
+      judging.load(pathlib.Path('x' * 300), None, run_graph=False)
 
 
 class WorldTest(parameterized.TestCase):

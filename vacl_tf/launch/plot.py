@@ -15,6 +15,7 @@ from typing import Any
 
 from absl import flags
 
+from vacl_tf import reading
 from vacl_tf.launch import command_line
 from vacl_tf.launch import plot_curriculum
 from vacl_tf.launch import plot_curves
@@ -154,7 +155,16 @@ def _check_output(output: pathlib.Path) -> None:
     raise command_line.UsageError(
       f'output={output} is not a picture; give a name that ends in .png'
     )
-  if not output.parent.is_dir():
+  check_parent(output)
+
+
+def check_parent(output: pathlib.Path) -> None:
+  """Raises UsageError if there is no folder to write an output to."""
+  try:
+    is_there = reading.kind(output.parent) == reading.FOLDER
+  except reading.UnreadableError as error:
+    raise UnwritableError(f'output: {error}; give another one') from error
+  if not is_there:
     raise command_line.UsageError(
       f'output={output} is in a folder that does not exist; make it first: '
       f'mkdir -p {output.parent}'
@@ -237,10 +247,19 @@ def folders(values: list[str]) -> list[pathlib.Path]:
   found = []
   for value in values:
     # Its name may have commas, or spaces at the ends.
-    is_one = bool(value) and command_line.folder(value).is_dir()
-    names = [value] if is_one else [x.strip() for x in value.split(',')]
+    names = (
+      [value] if _is_folder(value) else [x.strip() for x in value.split(',')]
+    )
     found += [command_line.folder(name) for name in names if name]
   return found
+
+
+def _is_folder(value: str) -> bool:
+  try:
+    found = reading.kind(command_line.folder(value))
+  except reading.UnreadableError:  # A list can be too long for a name.
+    return False
+  return bool(value) and found == reading.FOLDER
 
 
 define = command_line.defines(

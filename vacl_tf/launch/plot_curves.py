@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from vacl_tf import catalog
+from vacl_tf import config
 from vacl_tf import statistics
 from vacl_tf.environments import task_spec
 from vacl_tf.launch import records
@@ -59,10 +60,9 @@ class Group(NamedTuple):
   runs: list[records.Record]
 
   @property
-  def world(self) -> tuple[str, int]:
-    """Returns the name of the task and the number of agents."""
-    world = self.runs[0].cfg.environment
-    return world.name, world.num_agents
+  def world(self) -> config.EnvironmentConfig:
+    """Returns the constants of the world."""
+    return self.runs[0].cfg.environment
 
 
 class _Curve(NamedTuple):
@@ -231,22 +231,26 @@ def _draw_success(
   right.plot(run.evaluated('wall_seconds') / _MINUTE, success, **style)
 
 
-def reference(task: str, num_agents: int) -> tuple[task_spec.Point, ...]:
+def reference(world: config.EnvironmentConfig) -> tuple[task_spec.Point, ...]:
   """Returns the points of the published curve, none if there is none."""
-  return catalog.TASKS.get(task).references.get(num_agents, ())
+  task = catalog.TASKS.get(world.name)
+  counts = dict(zip(world.count_fields, world.counts, strict=True))
+  if world != task.with_counts(**counts):
+    return ()  # With other constants it is another task.
+  return task.references.get(world.num_agents, ())
 
 
 def _draw_authors(axis: 'axes.Axes', groups: Sequence[Group]) -> list[_Curve]:
   """Draws the authors' curves of the same tasks; returns them."""
   worlds = list(dict.fromkeys(group.world for group in groups))
-  known = {world: reference(*world) for world in worlds}
+  known = {world: reference(world) for world in worlds}
   known = {world: points for world, points in known.items() if points}
   curves = []
   for index, (world, points) in enumerate(known.items()):
     steps, mean, std = np.array(points, float).T
     label = short = "authors' VACL"
     if len(worlds) > 1:
-      label += f' on {world[0]}, n = {world[1]}'
+      label += f' on {world.name}, n = {world.num_agents}'
     bars = 'mean and std' if not np.isnan(std).any() else 'mean'
     axis.errorbar(
       steps,

@@ -327,6 +327,21 @@ class PicturesTest(parameterized.TestCase):
         plot.plot([run], self.output)
         self.assertStartsWith(self._legend()[1], "authors' VACL (3 seeds)")
 
+  @parameterized.parameters(
+    {'environment.half_width': 5.0},
+    {'environment.cover_radius': 0.2},
+    {'environment.horizon': 90},
+  )
+  def test_references_are_of_no_other_task(self, **values):
+    run = run_folders.write_run(self.root / 'run')
+    other = run_folders.write_run(self.root / 'other', values)
+    plot.plot([other], self.output)
+    self.assertEqual(self._legend(), ['vacl (seed 0)'])
+    plot.plot([run, other], self.output)
+    [told] = [x for x in self._legend(2) if 'authors' in x]
+    # Which of the two it is.
+    self.assertIn('on simple_spread, n = 4 (3 seeds)', told)
+
   def test_sets_without_snapshots(self):
     plot.plot([run_folders.write_run(self.root / 'run')], self.output)
     self.assertLen(self.drawn[1].axes, 2)

@@ -31,6 +31,10 @@ class BadInputTest(parameterized.TestCase):
   def test_missing_folder(self):
     self._assert_refused('none is not a folder', self.root / 'none')
 
+  def test_a_name_too_long(self):
+    message = r'cannot be read \(File name too long\); give the run_dir of an'
+    self._assert_refused(message, self.root / ('x' * 300))
+
   def test_no_mujoco(self):
     run = run_folders.write_run(self.root / 'rooms', env='ramp_use')
     missing = importlib.metadata.PackageNotFoundError('mujoco')
@@ -103,6 +107,7 @@ class BadInputTest(parameterized.TestCase):
   def test_output(self):
     self._assert_refused('ends in .png', output='curves.pdf')
     self._assert_refused('mkdir -p .*/none', output='none/curves.png')
+    self._assert_refused('File name too long', output='x' * 300 + '/a.png')
     (self.root / 'taken.png').mkdir()
     self._assert_refused('cannot be written', output='taken.png')
 
@@ -133,6 +138,11 @@ class CommandTest(parameterized.TestCase):
     self.assertEqual(found, [named, other])
     both = plot.folders([f'{other}, {root / "third"}'])
     self.assertEqual(both, [other, root / 'third'])
+
+  def test_a_list_may_be_longer_than_a_name_may(self):
+    names = [f'run{number}' for number in range(100)]
+    found = plot.folders([','.join(names)])
+    self.assertEqual([path.name for path in found], names)
 
   def test_a_picture_needs_no_tensorflow(self):
     root = pathlib.Path(self.create_tempdir().full_path)

@@ -99,10 +99,7 @@ def read(path: pathlib.Path) -> Record:
   Raises:
     UsageError: something is missing or can't be read.
   """
-  if not path.is_dir():
-    raise command_line.UsageError(
-      f'{path} is not a folder; give the run_dir of a run'
-    )
+  check_folder(path)
   record = Record(
     path=path,
     columns=read_metrics(path / 'metrics.csv'),
@@ -114,6 +111,20 @@ def read(path: pathlib.Path) -> Record:
       f'{path} has no evaluation yet; wait until metrics.csv has a coverage'
     )
   return record
+
+
+def check_folder(path: pathlib.Path) -> None:
+  """Raises UsageError if there is no folder of a run."""
+  try:
+    is_there = reading.kind(path) == reading.FOLDER
+  except reading.UnreadableError as error:
+    raise command_line.UsageError(
+      f'{error}; give the run_dir of another run'
+    ) from error
+  if not is_there:
+    raise command_line.UsageError(
+      f'{path} is not a folder; give the run_dir of a run'
+    )
 
 
 def read_length(path: pathlib.Path) -> config.RunLength:

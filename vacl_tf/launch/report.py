@@ -145,11 +145,7 @@ def _check_output(output: pathlib.Path) -> None:
     raise command_line.UsageError(
       f'output={output} is not a page; give a name that ends in .html'
     )
-  if not output.parent.is_dir():
-    raise command_line.UsageError(
-      f'output={output} is in a folder that does not exist; make it first: '
-      f'mkdir -p {output.parent}'
-    )
+  plot.check_parent(output)
 
 
 def _title(runs: Sequence[report_runs.Run]) -> str:

@@ -212,9 +212,10 @@ def _of_authors(groups: Sequence[plot_curves.Group]) -> list[Series]:
   """Returns the published curves of the same tasks."""
   found = []
   for world in dict.fromkeys(group.world for group in groups):
-    if points := plot_curves.reference(*world):
+    if points := plot_curves.reference(world):
       steps, mean, _ = np.array(points, float).T
-      name = f"authors' VACL on {world[0]}, n = {world[1]} (3 seeds)"
+      where = f'{world.name}, n = {world.num_agents}'
+      name = f"authors' VACL on {where} (3 seeds)"
       found.append(line(name, plot_curves.INK, steps, mean, is_dashed=True))
   return found
 

@@ -83,8 +83,8 @@ def judge(
 
   Args:
     policy: that plays.
-    numbers: of agents, besides those that it was trained with; if empty, twice
-      as many where the task can have them.
+    numbers: of agents; if empty, as many as it was trained with, and twice as
+      many where the task can have them.
     options: how to play.
     note: is told which can't be played.
   """

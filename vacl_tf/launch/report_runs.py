@@ -58,10 +58,7 @@ def read(paths: Sequence[pathlib.Path], note: Note) -> list[Run]:
       'no run to report on; give --run_dirs=FOLDER or several with commas'
     )
   for path in paths:
-    if not path.is_dir():
-      raise command_line.UsageError(
-        f'{path} is not a folder; give the run_dir of a run'
-      )
+    records.check_folder(path)
   runs = [_read(path, note) for path in dict.fromkeys(paths)]
   found = [run for run in runs if run.cfg is not None or run.columns]
   if not found:

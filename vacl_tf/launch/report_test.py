@@ -16,6 +16,7 @@ from vacl_tf.testing import commands
 from vacl_tf.testing import run_folders
 
 _OPTIONS = judging.Options(4, 0, True)
+_LONG = 'x' * 300  # Longer than a name may be.
 
 
 class _Page(html.parser.HTMLParser):
@@ -109,6 +110,14 @@ class ReportTest(parameterized.TestCase):
     self.assertEqual(minutes['series'][0]['x'], [0.5, 0.66667, 0.83333, 1.0])
     self.assertIn('1,400,000', page.text)
 
+  def test_the_published_curve_is_of_the_same_task_alone(self):
+    changed = {'environment.half_width': 5.0}
+    other = run_folders.write_run(self.root / 'other', changed)
+    for path, number in ((self.run_dir, 1), (other, 0)):
+      _, page = self._report(path)
+      names = [x['name'] for x in page.data['charts']['curves'][0]['series']]
+      self.assertLen([x for x in names if 'authors' in x], number)
+
   def test_seeds_have_a_mean(self):
     other = run_folders.write_run(self.root / 'other', seed=1)
     _, page = self._report(self.run_dir, other)
@@ -160,6 +169,8 @@ class ReportTest(parameterized.TestCase):
     ([], 'no run to report on; give --run_dirs='),
     (['--run_dirs=.', '--output=a.pdf'], 'give a name that ends in .html'),
     (['--run_dirs=.', '--output=no/a.html'], 'mkdir -p'),
+    (['--run_dirs=.', f'--output={_LONG}/a.html'], 'too long); give another'),
+    ([f'--run_dirs={_LONG}'], 'too long); give the run_dir of another run'),
     (['--run_dirs=.', '--num_agents=4,x'], 'give one like 4,8,24'),
   )
   def test_what_a_user_can_mend_is_one_line(self, arguments, message):

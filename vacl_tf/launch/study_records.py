@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from vacl_tf import reading
 from vacl_tf import statistics
 from vacl_tf import studies
 from vacl_tf.launch import command_line
@@ -131,7 +132,8 @@ def note_flags(run: studies.Run, folder: pathlib.Path) -> None:
   """Notes what a run is made with, unless it has begun.
 
   Raises:
-    WriteError: its folder can't be written to.
+    UsageError: its folder can't be read.
+    WriteError: it can't be written to.
   """
   path = folder / run.name
   if not _has_begun(path):
@@ -142,7 +144,7 @@ def check_flags(runs: Iterable[studies.Run], folder: pathlib.Path) -> None:
   """Refuses runs that were made with other flags than they have now.
 
   Raises:
-    UsageError: there is one.
+    UsageError: there is one, or a folder can't be read.
   """
   others = {}
   for run in runs:
@@ -161,7 +163,12 @@ def check_flags(runs: Iterable[studies.Run], folder: pathlib.Path) -> None:
 
 def _has_begun(path: pathlib.Path) -> bool:
   # A trainer writes it once its flags have proved to be possible.
-  return (path / _CONFIG).exists()
+  try:
+    return bool(reading.kind(path / _CONFIG))
+  except reading.UnreadableError as error:
+    raise command_line.UsageError(
+      f'{error}; give another --runs_dir'
+    ) from error
 
 
 def _read_flags(path: pathlib.Path) -> tuple[str, ...] | None:
@@ -170,8 +177,8 @@ def _read_flags(path: pathlib.Path) -> tuple[str, ...] | None:
     return None
   try:
     return tuple(map(str, json.loads((path / _FLAGS).read_text())))
-  except (OSError, ValueError, TypeError):
-    return None  # It is older than such notes.
+  except (OSError, ValueError, TypeError, RecursionError):
+    return None  # It is older than such notes, or they are damaged.
 
 
 def _tell_difference(old: Sequence[str], new: Sequence[str]) -> str:
@@ -191,14 +198,21 @@ def read_evaluation(path: pathlib.Path) -> dict[str, Any] | None:
   It is if it was made by the protocol's flags and has all that is reported.
   """
   try:
-    found = json.loads(path.read_text())
+    found = reading.read_json(path)
     numbers = [
       float(found[name][key])
       for name in ('coverage', 'success')
       for key in ('mean', 'low', 'high')
     ]
     made = (found['num_tasks'], found['seed'], found['policy'])
-  except (OSError, ValueError, KeyError, TypeError):
+  except (
+    FileNotFoundError,
+    reading.UnreadableError,
+    KeyError,
+    OverflowError,
+    TypeError,
+    ValueError,
+  ):
     return None
   wanted = (studies.EVALUATION_TASKS, studies.EVALUATION_SEED, 'greedy')
   is_valid = made == wanted and all(map(math.isfinite, numbers))
@@ -219,6 +233,6 @@ def last_log_line(path: pathlib.Path) -> str:
 
 def _read_revision(path: pathlib.Path) -> str:
   try:
-    return str(json.loads(path.read_text())['git_revision'])
-  except (OSError, ValueError, KeyError, TypeError):
+    return str(reading.read_json(path)['git_revision'])
+  except (FileNotFoundError, reading.UnreadableError, KeyError):
     return 'unknown'

@@ -116,11 +116,18 @@ class ReadTest(parameterized.TestCase):
     json.dumps(_FOUND | {'policy': 'stochastic'}),
     json.dumps(_FOUND | {'success': {'mean': 1.0}}),
     json.dumps(_FOUND | {'success': _ESTIMATE | {'low': math.nan}}),
+    json.dumps(_FOUND | {'success': _ESTIMATE | {'low': 10**400}}),
+    '[' * 100_000,
   )
   def test_not_valid(self, found):
     self._write([0.3] * 10, found)
     self.assertIsNone(self._read().evaluation)
     self.assertFalse(self._read().is_complete)
+
+  def test_a_config_that_is_nested_too_deep(self):
+    self._write([0.3])
+    (self.path / 'config.json').write_text('[' * 100_000)
+    self.assertEqual(self._read().revision, 'unknown')
 
   def test_metrics_that_cannot_be_read(self):
     self._write([0.3] * 10, json.dumps(_FOUND))
@@ -162,6 +169,16 @@ class FlagsTest(parameterized.TestCase):
     self._begin()
     study_records.note_flags(_RUN, self.folder)
     self._check(_RUN, self._with_flags('--env=hall'))
+
+  def test_of_damaged_notes_nobody_knows(self):
+    self._begin()
+    (self.folder / _RUN.name / 'flags.json').write_text('[' * 100_000)
+    self._check(_RUN, self._with_flags('--env=hall'))
+
+  def test_a_name_too_long_is_one_line(self):
+    message = 'File name too long.; give another --runs_dir$'
+    with self.assertRaisesRegex(command_line.UsageError, message):
+      study_records.check_flags([_RUN], self.folder / ('x' * 300))
 
   @parameterized.parameters(
     ([], '--env=room --a=1 instead of none'),

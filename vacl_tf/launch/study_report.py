@@ -10,6 +10,7 @@ import pathlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from vacl_tf import reading
 from vacl_tf import studies
 from vacl_tf.launch import command_line
 from vacl_tf.launch import study_figure
@@ -139,9 +140,9 @@ def _claim(output: pathlib.Path, study: studies.Study) -> None:
     files.write_text(path, json.dumps(ours) + '\n')
     return
   try:
-    found = json.loads(path.read_text())
-  except ValueError:
-    found = None
+    found = reading.read_json(path)
+  except reading.UnreadableError as error:
+    raise command_line.UsageError(f'{error}; give another --output') from error
   if found != ours:
     raise command_line.UsageError(
       f'{output} is the report of another study ({json.dumps(found)} instead '

@@ -246,16 +246,17 @@ class BadInputTest(_Case):
     self.assertFalse(self.output.exists())
 
   @parameterized.parameters(
-    '{"study": "large", "protocol": 1}',
-    '{"study": "small", "protocol": 0}',
-    '{"study":',
+    ('{"study": "large", "protocol": 1}', 'is the report of another study'),
+    ('{"study": "small", "protocol": 0}', 'is the report of another study'),
+    ('{"study":', 'study.json cannot be read .*; give another --output'),
+    ('[' * 100_000, 'study.json cannot be read .*; give another --output'),
   )
-  def test_another_report(self, stamp):
+  def test_another_report(self, stamp, message):
     self.write_runs()
     self.output.mkdir(parents=True)
     (self.output / 'study.json').write_text(stamp)
     (self.output / 'table.md').write_text('theirs')
-    self._assert_refused('small is the report of another study')
+    self._assert_refused(message)
     self.assertEqual((self.output / 'table.md').read_text(), 'theirs')
 
   def test_not_a_report(self):
