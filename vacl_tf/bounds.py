@@ -4,11 +4,14 @@
 
 import math
 import numbers
+from typing import Any
 
 from vacl_tf import config
 from vacl_tf import entity_counts
 from vacl_tf import overrides
 
+# Tasks of an evaluation; of a single one there would be no interval.
+JUDGED_TASKS = config.Range(2, 100_000)
 _NUMBERS = {int: numbers.Integral, float: numbers.Real}
 _TOLD = {
   bool: 'true or false',
@@ -75,22 +78,25 @@ def check_leaves(
     allowed = overrides.choices(node, name)
     if allowed and value not in allowed:
       raise ValueError(overrides.unknown(prefix + name, value, allowed))
-    kind = overrides.kind(node, name)
-    if kind in _NUMBERS:
-      is_one = isinstance(value, _NUMBERS[kind])
-      is_one &= not isinstance(value, bool)
-    else:
-      is_one = isinstance(value, kind)
-    if not is_one:
-      raise ValueError(
-        f'{prefix}{name}={value!r} is not {_TOLD[kind]}; give one'
-      )
-    bounds = overrides.bounds(node, name)
-    if bounds is not None and not bounds.low <= value <= bounds.high:
-      raise ValueError(
-        f'{prefix}{name}={value} is out of range; allowed: {bounds.low} to '
-        f'{bounds.high}'
-      )
+    kind, bounds = overrides.kind(node, name), overrides.bounds(node, name)
+    check_value(prefix + name, value, kind, bounds)
+
+
+def check_value(
+  name: str, value: Any, kind: type, bounds: config.Range | None
+) -> None:
+  """Raises ValueError for what is of another type, or out of range."""
+  if kind in _NUMBERS:
+    is_one = isinstance(value, _NUMBERS[kind])
+    is_one &= not isinstance(value, bool)
+  else:
+    is_one = isinstance(value, kind)
+  if not is_one:
+    raise ValueError(f'{name}={value!r} is not {_TOLD[kind]}; give one')
+  if bounds is not None and not bounds.low <= value <= bounds.high:
+    raise ValueError(
+      f'{name}={value} is out of range; allowed: {bounds.low} to {bounds.high}'
+    )
 
 
 def _check_mixture(cfg: config.Config) -> None:

@@ -67,7 +67,8 @@ def _of_tf_config(text: str) -> Cluster:
   try:
     content = json.loads(text)
     workers, task = content['cluster']['worker'], content['task']
-    index = int(task['index'])
+    # As text, too: shells and templates quote it. 0.7 and 1e999 are no index.
+    index = int(str(task['index']))
     is_valid = (
       isinstance(workers, list)
       and all(isinstance(x, str) and ':' in x for x in workers)

@@ -48,6 +48,12 @@ class ClusterTest(parameterized.TestCase):
       self.assertEqual(_named({'TF_CONFIG': written.text}), written)
       self.assertEqual(written.local_index, local_index)
 
+  def test_the_index_may_be_quoted(self):
+    written = cluster.Cluster('TF_CONFIG', ('a:1', 'b:1'), 1)
+    text = written.text.replace('"index": 1', '"index": "1"')
+    self.assertNotEqual(text, written.text)
+    self.assertEqual(_named({'TF_CONFIG': text}), written)
+
   def test_tf_config_goes_before_slurm(self):
     text = cluster.Cluster('', ('a:1', 'b:1'), 1).text
     found = _named({'TF_CONFIG': text} | _slurm('n[1-2]', '2(x2)', 'n1', 0))
@@ -112,6 +118,11 @@ class ClusterTest(parameterized.TestCase):
     '{"cluster": {"worker": ["here"]}, "task": {"type": "worker", "index": 0}}',
     '{"cluster": {"worker": ["h:1"]}, "task": {"type": "worker", "index": 1}}',
     '{"cluster": {"worker": ["h:1"]}, "task": {"type": "ps", "index": 0}}',
+    *(
+      '{"cluster": {"worker": ["h:1", "h:2"]}, '
+      f'"task": {{"type": "worker", "index": {index}}}}}'
+      for index in ('1e999', '0.7', '0.0', 'true', 'null')
+    ),
     json.dumps(
       {
         'cluster': {'worker': ['h:1', 'h:1']},

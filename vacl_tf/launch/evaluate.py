@@ -13,8 +13,10 @@ from typing import Any
 
 from absl import flags
 
+from vacl_tf import bounds
 from vacl_tf import catalog
 from vacl_tf import config
+from vacl_tf import overrides
 from vacl_tf.launch import command_line
 
 # oneDNN complains about integers, in a line that means nothing to a user.
@@ -32,6 +34,7 @@ from vacl_tf.training import checkpoints
 from vacl_tf.training import evaluation
 from vacl_tf.training import files
 
+_HORIZONS = overrides.bounds(config.EnvironmentConfig(), 'horizon')
 _POLICY, _PLAY, _TOLD = 'Which policy', 'What it plays', 'What is told'
 
 _RUN_DIR = command_line.RUN_DIR.meaning(
@@ -71,8 +74,8 @@ _NUM_TASKS = command_line.Flag(
   500,
   'Fresh tasks of the target distribution, for each number of agents.',
   _PLAY,
-  lower_bound=2,
-  upper_bound=100_000,
+  lower_bound=int(bounds.JUDGED_TASKS.low),
+  upper_bound=int(bounds.JUDGED_TASKS.high),
 )
 _HORIZON = command_line.Flag(
   flag_kinds.whole,
@@ -81,8 +84,8 @@ _HORIZON = command_line.Flag(
   'Steps of an episode: with more of them tells whether time was short. '
   'Default: as trained.',
   _PLAY,
-  lower_bound=1,
-  upper_bound=10_000,
+  lower_bound=int(_HORIZONS.low),
+  upper_bound=int(_HORIZONS.high),
 )
 _VIDEO = command_line.Flag(
   flags.DEFINE_string,

@@ -112,6 +112,7 @@ def make_length(
     ValueError: one is not possible; the message says what is allowed.
   """
   length = overrides.replace(presets.run_length(cfg), dict(changes or {}))
+  bounds.check_leaves(length)
   steps = (
     cfg.training.num_tasks * cfg.environment.horizon * cfg.training.num_rollouts
   )
@@ -120,7 +121,6 @@ def make_length(
       f'num_env_steps={length.num_env_steps} is below one iteration; give at '
       f'least {steps} (num_tasks * horizon * num_rollouts)'
     )
-  bounds.check_leaves(length)
   return length
 
 
@@ -231,7 +231,7 @@ def evaluate(
     saved_model: folder of an exported policy, instead.
     num_agents: in each world; None for as many as in training.
     num_boxes: likewise; None for as in training, or as many as agents.
-    num_tasks: 2 or more.
+    num_tasks: 2 to 100,000.
     horizon: steps of an episode; None for as many as in training.
     seed: of tasks and actions.
     is_greedy: whether the likeliest action is taken.
@@ -242,9 +242,13 @@ def evaluate(
     Coverage and success as {'mean', 'low', 'high'}, and what was played.
 
   Raises:
-    ValueError: there is no such world.
+    ValueError: there is no such world, or a number is out of range.
     command_line.UsageError: the policy can't be read or can't play there.
   """
+  bounds.check_value('num_tasks', num_tasks, int, bounds.JUDGED_TASKS)
+  bounds.check_leaves(config.Config(seed=seed))
+  if horizon is not None:
+    bounds.check_leaves(config.EnvironmentConfig(horizon=horizon))
   places = (x and pathlib.Path(x) for x in (run_dir, saved_model))
   policy = judging.load(*places, run_graph)
   counts = judging.wanted_counts(policy.world, num_agents, num_boxes)

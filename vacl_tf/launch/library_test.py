@@ -49,6 +49,14 @@ class ConfigTest(parameterized.TestCase):
     ({'env': 'simple_spread', 'changes': {'ppo.clipp': 1}}, 'clip'),
     ({'env': 'simple_spread', 'changes': {'ppo.clip': -1.0}}, 'clip'),
     ({'env': 'simple_spread', 'curriculum': 'vakl'}, 'did you mean vacl'),
+    (
+      {'env': 'simple_spread', 'entity_counts': 4},
+      "^entity_counts=4 is not a text; give one like '4,8,16'$",
+    ),
+    (
+      {'env': 'simple_spread', 'num_agents': 4, 'entity_counts': [2, 4]},
+      r'^entity_counts=\[2, 4\] is not a text; give one',
+    ),
   )
   def test_what_is_not_possible_is_refused(self, arguments, message):
     with self.assertRaisesRegex(ValueError, message):
@@ -162,6 +170,7 @@ class TrainTest(parameterized.TestCase):
     with self._pretended() as programs:
       self._train('mine', 1, envs=worlds)
     self.assertIs(programs.call_args.args[1][0], worlds[0])
+    programs.return_value.close.assert_called_once()
 
   def test_ctrl_c_saves_and_the_same_call_goes_on(self):
     def interrupt(row):
@@ -216,6 +225,8 @@ class TrainTest(parameterized.TestCase):
 
   @parameterized.parameters(
     ({'num_env_steps': 1}, 'below one iteration'),
+    ({'num_env_steps': '1000'}, "^num_env_steps='1000' is not a whole number;"),
+    ({'num_env_steps': None}, '^num_env_steps=None is not a whole number;'),
     ({'stop_at_coverage': 2.0}, 'stop_at_coverage'),
     ({'stop_at': 0.5}, 'stop_at'),
   )
@@ -223,6 +234,20 @@ class TrainTest(parameterized.TestCase):
     with self.assertRaisesRegex(ValueError, message):
       vacl_tf.train(self.cfg, self.folder / 'none', **length)
     self.assertFalse((self.folder / 'none').exists())
+
+
+class EvaluateTest(parameterized.TestCase):
+  @parameterized.parameters(
+    ({'num_tasks': 0}, 'num_tasks=0 is out of range; allowed: 2 to 100000'),
+    ({'num_tasks': 1}, 'num_tasks=1 is out of range; allowed: 2 to 100000'),
+    ({'num_tasks': '9'}, "num_tasks='9' is not a whole number; give one"),
+    ({'horizon': 0}, 'horizon=0 is out of range; allowed: 1 to 10000'),
+    ({'seed': -1}, 'seed=-1 is out of range; allowed: 0 to 2147483647'),
+  )
+  def test_numbers_that_are_not_possible(self, given, message):
+    # Told before the policy is looked for: there is none.
+    with self.assertRaisesWithLiteralMatch(ValueError, message):
+      vacl_tf.evaluate('none', **given)
 
 
 class ImportTest(absltest.TestCase):

@@ -269,7 +269,8 @@ def main() -> int:
     lambda: provenance.shared(cfg, length),
   ) as group:
     code = _main(cfg, length, group)
-    if code and not group.is_chief:
+    # One that stopped with the others leaves with them, see `joined`.
+    if code == command_line.FAILURE and not group.is_chief:
       replication.leave(code)
     return code
 

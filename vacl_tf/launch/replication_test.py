@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from unittest import mock
 
 from absl.testing import absltest
@@ -27,6 +28,9 @@ from vacl_tf.launch import devices
 from vacl_tf.launch import main
 from vacl_tf.launch import replication
 from vacl_tf.testing import commands
+from vacl_tf.training import loop
+from vacl_tf.training import programs as programs_lib
+from vacl_tf.training import run as run_lib
 
 _SMALL = (
   '--config.training.num_tasks=20',
@@ -127,6 +131,55 @@ class FlagsTest(parameterized.TestCase):
     self.assertRegex(ended.err, message)
     self.assertEqual(ended.err.count('\n'), 1)
     self.assertFalse(run_dir.exists())
+
+
+class FollowerTest(parameterized.TestCase):
+  """A follower without a chief; nothing is really trained."""
+
+  def _end(self, train: Callable[..., bool]) -> tuple[commands.Ended, int]:
+    """Returns how it ends, and how often it left without waiting."""
+    group = mock.Mock(count=2, index=1, is_chief=False)
+    with (
+      mock.patch.object(
+        replication, 'joined', lambda *_: contextlib.nullcontext(group)
+      ),
+      mock.patch.object(replication, 'leave') as leave,
+      mock.patch.object(run_lib, 'Run'),
+      mock.patch.object(programs_lib, 'Programs'),
+      mock.patch.object(loop, 'is_finished', return_value=False),
+      mock.patch.object(loop, 'train', train),
+    ):
+      ended = commands.run(
+        lambda: command_line.run(main.main, main.define), *_SMALL
+      )
+    return ended, leave.call_count
+
+  @parameterized.parameters(
+    (None, True, 0),
+    (None, False, 128 + signal.SIGTERM),  # Another replica was asked to.
+    (signal.SIGTERM, True, 0),
+    (signal.SIGTERM, False, 128 + signal.SIGTERM),
+    (signal.SIGUSR1, False, 128 + signal.SIGUSR1),
+  )
+  def test_one_that_stopped_says_so(self, number, is_done, code):
+    def train(
+      *_: object, should_stop: Callable[[], bool], **__: object
+    ) -> bool:
+      if number is not None:
+        should_stop()  # From the first iteration on a signal is only noted.
+        os.kill(os.getpid(), number)
+        while not should_stop():
+          time.sleep(0.01)
+      return is_done
+
+    ended, times_left = self._end(train)
+    self.assertEqual((ended.code, times_left), (code, 0), ended.err)
+
+  def test_one_that_failed_does_not_wait(self):
+    ended, times_left = self._end(
+      mock.Mock(side_effect=loop.DivergedError('it is nan'))
+    )
+    self.assertEqual((ended.code, times_left), (1, 1), ended.err)
 
 
 class RunTest(absltest.TestCase):

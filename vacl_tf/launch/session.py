@@ -78,7 +78,7 @@ def train(
   _begin(run, cfg, length, path, checkpointer, is_resumed, group.count)
   programs = programs_lib.Programs(run, envs, cfg, replicas=group)
   written = _outputs(run, envs[-1], cfg, length, path, checkpointer, on_row)
-  with written as (log, save):
+  with contextlib.closing(programs), written as (log, save):
     is_done = loop.train(
       *(run, programs, cfg, length),
       log=asked.whole(log),
@@ -154,7 +154,12 @@ def _cut(
 def _stopped(path: pathlib.Path, asked: signals.Asked) -> int:
   """Says that a run can go on; returns the exit code."""
   print(f'Stopped and saved in {path}; the same command resumes.')
-  # Another replica may have been asked to.
+  return _code_of(asked)
+
+
+def _code_of(asked: signals.Asked) -> int:
+  """Returns the exit code of a replica that stopped with the others."""
+  # Another one may have been asked to.
   return 128 + (asked.number or signal.SIGTERM)
 
 
@@ -235,15 +240,16 @@ def follow(
   envs: tuple[base.World, ...],
   group: replicas.Replicas,
 ) -> int:
-  """Trains what the chief trains; writes nothing."""
+  """Trains what the chief trains, writes nothing; returns the exit code."""
   run = run_lib.Run(cfg, envs, group.index)
   group.copy_from_chief(run.variables)
   if loop.is_finished(run, length):
     return 0
-  with signals.noted() as asked:
-    loop.train(
+  programs = programs_lib.Programs(run, envs, cfg, replicas=group)
+  with signals.noted() as asked, contextlib.closing(programs):
+    is_done = loop.train(
       run,
-      programs_lib.Programs(run, envs, cfg, replicas=group),
+      programs,
       cfg,
       length,
       log=lambda row: None,
@@ -251,7 +257,7 @@ def follow(
       should_stop=_Stop(asked),
       began=launch.BEGAN,
     )
-  return 0
+  return 0 if is_done else _code_of(asked)
 
 
 def _export(

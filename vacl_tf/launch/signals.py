@@ -71,7 +71,12 @@ class _Ear:
   def _listen(self, end: int) -> None:
     with open(end, 'rb', buffering=0) as signals:
       while number := signals.read(1):
-        self.asked._hear(number[0], self._errors)
+        # Python tells of all that have a handler, a timer's among them.
+        if number[0] in self._before:
+          self.asked._hear(number[0], self._errors)
+        elif self._end_before >= 0:  # An event loop waits for them there.
+          with contextlib.suppress(OSError):
+            os.write(self._end_before, number)
     os.close(self._errors)
 
   def close(self) -> None:

@@ -114,6 +114,24 @@ class NotedTest(absltest.TestCase):
     with signals.noted() as asked:
       self.assertEqual(asked.times, 0)
 
+  def test_signals_of_others_are_left_to_them(self):
+    heard = []
+    before = signal.signal(
+      signal.SIGALRM, lambda number, _: heard.append(number)
+    )
+    self.addCleanup(signal.signal, signal.SIGALRM, before)
+    read, write = os.pipe()  # As an event loop has one.
+    os.set_blocking(write, False)
+    self.addCleanup(signal.set_wakeup_fd, signal.set_wakeup_fd(write))
+    with signals.noted(patience=9) as asked:
+      for number in (signal.SIGALRM, signal.SIGUSR1):
+        os.kill(os.getpid(), number)
+      while not asked.times:
+        time.sleep(0.01)
+    self.assertEqual((asked.number, asked.times), (signal.SIGUSR1, 1))
+    self.assertEqual(heard, [signal.SIGALRM])
+    self.assertEqual(os.read(read, 9), bytes([signal.SIGALRM]))
+
   def test_a_second_signal_waits_for_the_file_in_hand(self):
     path = pathlib.Path(self.create_tempdir().full_path) / 'file'
     process = _start(sys.executable, '-c', _SAVE, str(path))
