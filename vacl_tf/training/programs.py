@@ -274,11 +274,11 @@ class Programs:
     if chooser.is_compiled:
       is_pure = all(env.task_space.is_compiled for env in envs)
       drawn = told = compiled if is_pure else traced
-    self.sample = drawn(lambda seed: chooser.sample(num_tasks, seed))
+    self.sample = _on_cpu(drawn(lambda seed: chooser.sample(num_tasks, seed)))
     if chooser.can_probe:
-      self.probe = drawn(lambda seed: chooser.probe(num_tasks, seed))
-      self.note_probe = told(chooser.note_probe)
-    self.update = told(chooser.update)
+      self.probe = _on_cpu(drawn(lambda seed: chooser.probe(num_tasks, seed)))
+      self.note_probe = _on_cpu(told(chooser.note_probe))
+    self.update = _on_cpu(told(chooser.update))
     num_tests = -(-cfg.training.num_evaluation_tasks // replicas.count)
     tests_here = {'training.num_evaluation_tasks': num_tests}
     cfg_here = overrides.replace(cfg, tests_here)
@@ -301,6 +301,16 @@ class Programs:
   def num_traces(self) -> list[int]:
     """Returns how often each function was traced."""
     return [f.experimental_get_tracing_count() for f in self._compiled]
+
+
+def _on_cpu(function: Callable) -> Callable:
+  """Returns a function that is called where the curriculum's variables are."""
+
+  def call(*args: Any) -> Any:
+    with tf.device(run_lib.CURRICULUM_DEVICE):
+      return function(*args)
+
+  return call
 
 
 def _on_host(function: Callable) -> Callable:

@@ -18,6 +18,9 @@ from vacl_tf.environments import base
 from vacl_tf.learning import ppo
 
 STOP_WINDOW = 3  # Evaluations whose mean must reach a coverage.
+# TensorFlow keeps int32 variables on the CPU, where programs compiled for a GPU
+# can't reach them; a curriculum may have some, and is small.
+CURRICULUM_DEVICE = '/CPU:0'
 
 
 class Run(tf.Module):
@@ -44,7 +47,8 @@ class Run(tf.Module):
     self.judged = self.agent
     if cfg.ppo.average_share:
       self.judged = agents.make(cfg, envs[-1].roles)
-    self.curriculum = curriculum.make(cfg, envs, stream)
+    with tf.device(CURRICULUM_DEVICE):
+      self.curriculum = curriculum.make(cfg, envs, stream)
     self.iteration = tf.Variable(0, trainable=False, name='iteration')
     self.env_steps = tf.Variable(
       0, trainable=False, dtype=tf.int64, name='env_steps'
