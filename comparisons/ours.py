@@ -5,7 +5,7 @@
 import tensorflow as tf
 
 from comparisons import measure
-from vacl_tf.launch import benchmark
+from vacl_tf.launch import world_speed
 
 _ENVS = {
   measure.SPREAD: 'simple_spread',
@@ -16,7 +16,7 @@ _ENVS = {
 def main() -> None:
   """Measures and reports."""
   setting = measure.parse_setting()
-  rate = benchmark.env_only(
+  rate = world_speed.env_only(
     env_name=_ENVS[setting.scenario],
     num_agents=setting.num_agents,
     num_worlds=setting.num_worlds,

@@ -12,12 +12,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from absl import flags
 
+from vacl_tf import bounds
 from vacl_tf import catalog
 from vacl_tf import config
 from vacl_tf import entity_counts
@@ -25,18 +25,21 @@ from vacl_tf import machine
 from vacl_tf import overrides
 from vacl_tf import presets
 from vacl_tf.launch import command_line
+from vacl_tf.launch import config_flags
 from vacl_tf.launch import flag_kinds
 from vacl_tf.launch import run_folder
 
 with command_line.quiet_imports():
   import tensorflow as tf
 
-from vacl_tf import environments
 from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.environments import base
+from vacl_tf.environments import task_spec
 from vacl_tf.launch import devices
+from vacl_tf.launch import library
 from vacl_tf.launch import matmul_bound
+from vacl_tf.launch import world_speed
 from vacl_tf.learning import update
 from vacl_tf.training import programs as programs_lib
 from vacl_tf.training import run as run_lib
@@ -69,12 +72,13 @@ _STARTS = command_line.Flag(
   'and evaluated, with nothing compiled before (cold) and again (warm).',
   _WHAT,
 )
+_AGENT = config_flags.AGENT.meaning('Agent.', _WHAT)
 _JSON = command_line.JSON.meaning(
   'Print one JSON object instead of lines.', _WHAT
 )
 
 _define = command_line.defines(
-  *(_ENV, _COUNTS, _REPEATS, _STARTS, _JSON),
+  *(_ENV, _COUNTS, _AGENT, _REPEATS, _STARTS, _JSON),
   *(devices.DEVICE, devices.THREADS, command_line.IMPORT),
 )
 
@@ -82,164 +86,67 @@ _SOLVED_SHARE = 0.3  # Of a batch, to keep the timed curriculum at work.
 _SHOWN = ('collect', 'learn', 'curriculum', 'evaluate')
 _WARM_UPDATES = 30  # Fill both sets, the curriculum's most costly state.
 _CURRICULUM = 'task_expansion'  # What is timed; other curricula cost less.
-# Of the environment alone; worlds by whether they are in a graph.
-_WORLDS, _STEPS = {True: 500, False: 100}, 70
-
-
-def _ready(result: Any) -> None:
-  """Waits until a result is there."""
-  tf.nest.map_structure(lambda x: x.numpy(), tf.nest.flatten(result))
-
-
-def _timed(function: Callable[[], Any], repeats: int) -> tuple[float, float]:
-  """Returns the seconds of the first call, and the best of the others."""
-  seconds = []
-  for _ in range(repeats + 1):
-    began = time.perf_counter()
-    _ready(function())
-    seconds.append(time.perf_counter() - began)
-  return seconds[0], min(seconds[1:])
 
 
 def define(arguments: Sequence[str]) -> None:
-  """Defines the flags."""
-  _define(arguments)
-  names = catalog.TASKS.names()
-  about = f'One of {", ".join(names)}. Default: {names[0]}.'
-  command_line.describe(_ENV.name, about)
-
-
-def env_only(
-  env_name: str,
-  num_agents: int | None = None,
-  num_worlds: int = _WORLDS[True],
-  num_steps: int = _STEPS,
-  repeats: int = 20,
-) -> float:
-  """Returns steps per second of a world with random actions.
-
-  All observations, rewards and progress enter a checksum, so that nothing is
-  compiled away; actions are drawn inside the timed region.
-  """
-  env = environments.load(env_name, num_agents)
-  return _steps_in_graph(env, num_worlds, num_steps, repeats)
-
-
-def _steps_in_graph(
-  env: base.Environment, num_worlds: int, num_steps: int, repeats: int
-) -> float:
-  """Returns steps per second of worlds in a graph; see `env_only`."""
-  phi = env.task_space.sample_uniform(num_worlds, randomness.root(0))
-
-  @tf.function(jit_compile=True)
-  def episode(seed: types.Seed) -> tf.Tensor:
-    actions = [
-      _random_actions(role, [num_steps, num_worlds], seed, index)
-      for index, role in enumerate(env.roles)
-    ]
-
-    def step(t: tf.Tensor, state: types.State, checksum: tf.Tensor) -> tuple:
-      state = env.step(state, tuple(action[t] for action in actions))
-      seen = (env.observe(state), env.reward(state), env.progress(state))
-      sums = [
-        tf.reduce_sum(tf.cast(x, tf.float32)) for x in tf.nest.flatten(seen)
-      ]
-      return t + 1, state, checksum + tf.add_n(sums)
-
-    start = (tf.constant(0), env.place(phi, seed), tf.constant(0.0))
-    return tf.while_loop(lambda t, *_: t < num_steps, step, start)[2]
-
-  _, best = _timed(lambda: episode(randomness.root(1)), repeats)
-  return num_worlds * num_steps / best
-
-
-def _steps_on_host(
-  env: base.World, num_worlds: int, num_steps: int, repeats: int
-) -> float:
-  """Returns steps per second of a simulator with random actions."""
-  phi = env.task_space.sample_uniform(num_worlds, randomness.root(0)).numpy()
-  actions = [
-    _random_actions(role, [num_steps, num_worlds], randomness.root(1), index)
-    for index, role in enumerate(env.roles)
-  ]
-  actions = [action.numpy() for action in actions]
-  simulator = env.make_simulator(num_worlds)
-
-  def episode() -> tuple[()]:
-    simulator.place(phi, (1,))
-    for t in range(num_steps):
-      simulator.step(tuple(action[t] for action in actions))
-      simulator.observe()
-    return ()
-
-  _, best = _timed(episode, repeats)
-  simulator.close()
-  return num_worlds * num_steps / best
-
-
-def _random_actions(
-  role: types.Role, shape: list[int], seed: types.Seed, index: int
-) -> tf.Tensor:
-  """Returns actions [*shape, n, ...] of a role, all equally likely."""
-  spec = role.action
-  is_integer = np.issubdtype(spec.dtype, np.integer)
-  drawn = randomness.uniform(
-    randomness.fold(seed, index),
-    [*shape, role.num_agents, *spec.shape],
-    np.asarray(spec.minimum, np.float32),
-    np.asarray(spec.maximum, np.float32) + np.float32(is_integer),
-  )
-  return tf.cast(tf.floor(drawn) if is_integer else drawn, spec.dtype)
-
-
-def _env_alone(env: base.World, repeats: int) -> dict[str, float]:
-  """Returns environment steps per second, and what a simulation adds."""
-  if found := env.speed():
-    return found
-  steps = _steps_in_graph if env.is_in_graph else _steps_on_host
-  num_worlds, num_steps = _WORLDS[env.is_in_graph], min(_STEPS, env.horizon)
-  return {
-    'env_steps_per_second': round(steps(env, num_worlds, num_steps, repeats))
-  }
-
-
-def measure(
-  env_name: str, counts: entity_counts.Counts, repeats: int
-) -> dict[str, Any]:
-  """Returns the figures with these numbers of entities, by name.
+  """Defines the flags, one for each constant of task, agent and curriculum.
 
   Args:
-    env_name: of the task.
-    counts: in the order of the task's count fields; those that are left out
-      are as the first.
+    arguments: of the command line, which choose these.
+
+  Raises:
+    UsageError: one of them does not exist.
+  """
+  _define(arguments)
+  try:
+    task = _task(command_line.last(arguments, _ENV))
+    agent = command_line.last(arguments, _AGENT)
+    cfg = presets.make(env=task.name, agent=agent, curriculum=_CURRICULUM)
+  except ValueError as error:
+    raise command_line.UsageError(str(error)) from error
+  config_flags.define(cfg)
+  for flag, names, default in (
+    (_ENV, catalog.TASKS.names(), _task(None).name),
+    (_AGENT, catalog.AGENTS.names(), task.agent),
+  ):
+    about = f'One of {", ".join(names)}. Default: {default}.'
+    command_line.describe(flag.name, about)
+
+
+def measure(cfg: config.Config, repeats: int) -> dict[str, Any]:
+  """Returns the figures of a config without entity progression, by name.
+
+  Args:
+    cfg: the constants.
     repeats: timed calls.
 
   Raises:
     ImportError: what simulates the world is not installed.
-    ValueError: there is no such task, or not with these counts.
+    ValueError: the agent can't play it.
   """
-  cfg = _config(env_name, counts)
-  [env] = environments.load_all(cfg)
+  [env] = library.make_worlds(cfg)
   began = time.perf_counter()
   run = run_lib.Run(cfg, [env])
   set_up = time.perf_counter() - began
   programs = programs_lib.Programs(run, [env], cfg)
+  num_rollouts = cfg.training.num_rollouts
   env_steps = cfg.training.num_tasks * env.horizon
   first, best = _timed_parts(run, programs, cfg, repeats)
-  both = best['curriculum']
-  iteration = best['collect'] + best['learn'] + both
+  # A roll-out's share of an iteration.
+  curriculum = best['curriculum'] / num_rollouts
+  whole = best['collect'] + best['learn'] + curriculum
   traces = [number for number in programs.num_traces() if number]
   learned, bound_us = _learning(run, programs, repeats)
   starts = _starts(cfg) if _STARTS.value else {}
   peak = machine.peak_memory_mb()
   return {
-    **_env_alone(env, 4 * repeats),
+    **world_speed.figures(env, 4 * repeats),
     'rollout_steps_per_second': round(env_steps / best['collect']),
-    'training_steps_per_second': round(env_steps / iteration),
+    'training_steps_per_second': round(env_steps / whole),
     'update_us_per_agent_sample': round(1e6 * best['learn'] / learned, 3),
     'matmul_bound_us': round(bound_us, 3),
     **{f'{name}_ms': round(1e3 * best[name], 2) for name in _SHOWN},
-    'curriculum_share': round(both / iteration, 4),
+    'curriculum_share': round(curriculum / whole, 4),
     'compile_seconds': round(sum(first.values()) - sum(best.values()), 1),
     'set_up_seconds': round(set_up, 1),
     **starts,
@@ -256,6 +163,7 @@ def _starts(cfg: config.Config) -> dict[str, float]:
     f'--{name}={count}'
     for name, count in zip(world.count_fields, world.counts, strict=True)
   ]
+  changes = config_flags.given(cfg) | {'agent.name': cfg.agent.name}
   found = {}
   with tempfile.TemporaryDirectory() as folder:
     for name in ('cold', 'warm'):
@@ -263,6 +171,7 @@ def _starts(cfg: config.Config) -> dict[str, float]:
         *(sys.executable, '-m', 'vacl_tf.launch.main'),
         *(f'--import={x}' for x in command_line.imports()),
         *(f'--env={world.name}', '--entity_counts=', *flags_of_counts),
+        *(f'--{config_flags.PREFIX}{x}={y}' for x, y in changes.items()),
         *(f'--num_env_steps={steps}', f'--xla_cache={folder}/xla'),
         *(f'--device={devices.DEVICE.value}', f'--threads={machine.threads()}'),
         *('--num_replicas=1', f'--run_dir={folder}/{name}'),
@@ -283,12 +192,16 @@ def _timed_parts(
   """Returns the seconds of first calls and the best ones, by part."""
   [count] = programs.counts
   seed = randomness.root(0)
-  parts = {'sample': _timed(lambda: programs.sample(seed), repeats)}
+  parts = {'sample': world_speed.timed(lambda: programs.sample(seed), repeats)}
   [batch] = programs.sample(seed)
-  parts['collect'] = _timed(lambda: count.collect(batch, seed), repeats)
+  parts['collect'] = world_speed.timed(
+    lambda: count.collect(batch, seed), repeats
+  )
   collected = {0: update.RolloutBatch(count.collect(batch, seed), batch.size)}
-  parts['learn'] = _timed(lambda: programs.learn(collected, seed), repeats)
-  parts['evaluate'] = _timed(lambda: count.evaluate(seed), 1)
+  parts['learn'] = world_speed.timed(
+    lambda: programs.learn(collected, seed), repeats
+  )
+  parts['evaluate'] = world_speed.timed(lambda: count.evaluate(seed), 1)
 
   def curriculum_step(step: int = 0) -> types.Metrics:
     step_seed = randomness.fold(seed, step)
@@ -298,10 +211,10 @@ def _timed_parts(
     feedback = (types.TaskFeedback(value),)
     return programs.update(batches, feedback, run.coverage[:, -1], step_seed)
 
-  first, _ = _timed(curriculum_step, 1)
+  first, _ = world_speed.timed(curriculum_step, 1)
   for step in range(_WARM_UPDATES):
-    _ready(curriculum_step(step))
-  _, best = _timed(lambda: curriculum_step(_WARM_UPDATES), repeats)
+    world_speed.ready(curriculum_step(step))
+  _, best = world_speed.timed(lambda: curriculum_step(_WARM_UPDATES), repeats)
   parts['curriculum'] = (first, best)
   return tuple(
     {name: seconds[i] for name, seconds in parts.items()} for i in range(2)
@@ -333,34 +246,52 @@ def _learning(
   return int(order.number) * of_row * run.learner.config.num_epochs, bound_us
 
 
-def _config(env_name: str, counts: entity_counts.Counts) -> config.Config:
-  """Returns the default preset with these counts, without progression."""
-  task = catalog.TASKS.get(env_name)
+def _task(given: str | None) -> task_spec.TaskSpec:
+  """Returns the task of this name, the first one that there is for None."""
+  return catalog.TASKS.get(given or catalog.TASKS.names()[0])
+
+
+def make_config(
+  task: task_spec.TaskSpec, counts: entity_counts.Counts
+) -> config.Config:
+  """Returns what the flags ask for with these counts, without progression.
+
+  Args:
+    task: what is played.
+    counts: in the order of the task's count fields; those that are left out
+      are as the first.
+
+  Raises:
+    ValueError: it is not a possible config; the message says what is allowed.
+  """
   fields = task.world.count_fields
   if len(counts) > len(fields):
     kinds = ' and '.join(map(entity_counts.kind_of, fields))
     raise ValueError(
-      f'counts={entity_counts.spelled(counts)} is not what {env_name} counts, '
+      f'counts={entity_counts.spelled(counts)} is not what {task.name} counts, '
       f'which is {kinds}; give a list like {entity_counts.example(len(fields))}'
     )
   world = task.with_counts(**dict(zip(fields, counts, strict=False)))
   cfg = presets.make(
-    env=env_name,
-    path=entity_counts.spelled(world.counts),
+    env=task.name,
+    agent=_AGENT.value,
     curriculum=_CURRICULUM,
+    path=entity_counts.spelled(world.counts),
   )
-  return overrides.replace(cfg, {'progression.entity_counts': ''})
+  changes = config_flags.given(cfg) | {'progression.entity_counts': ''}
+  cfg = overrides.replace(cfg, changes)
+  bounds.check(cfg)
+  return cfg
 
 
-def _usual_counts(env_name: str) -> list[entity_counts.Counts]:
+def _usual_counts(task: task_spec.TaskSpec) -> list[entity_counts.Counts]:
   """Returns the counts with published results, or else the task's own."""
-  task = catalog.TASKS.get(env_name)
   return [(count,) for count in sorted(task.references)] or [task.world.counts]
 
 
-def _asked_counts(env_name: str) -> list[entity_counts.Counts]:
+def _asked_counts(task: task_spec.TaskSpec) -> list[entity_counts.Counts]:
   if _COUNTS.value is None:
-    return _usual_counts(env_name)
+    return _usual_counts(task)
   try:
     return list(entity_counts.parsed(_COUNTS.value))
   except ValueError as error:
@@ -373,11 +304,14 @@ def main() -> int:
   """Prints the figures of each count."""
   devices.bound_threads()
   devices.use()
-  name = _ENV.value or catalog.TASKS.names()[0]
+  task = _task(_ENV.value)
+  name = task.name
   try:
     found = {
-      entity_counts.spelled(counts): measure(name, counts, _REPEATS.value)
-      for counts in _asked_counts(name)
+      entity_counts.spelled(counts): measure(
+        make_config(task, counts), _REPEATS.value
+      )
+      for counts in _asked_counts(task)
     }
   except base.WorldError as error:
     told = str(error).removeprefix(f'env={name}: ')  # As when it is made.

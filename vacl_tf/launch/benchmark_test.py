@@ -1,93 +1,29 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The rate that is quoted is one of work that was done."""
+"""What is measured is what was asked for."""
 
 import dataclasses
 import json
 from unittest import mock
 
-import numpy as np
 from absl.testing import absltest
 from absl.testing import parameterized
-from dm_env import specs
 
 from vacl_tf import catalog
 from vacl_tf import config
 from vacl_tf import entity_counts
-from vacl_tf import environments
 from vacl_tf import presets
-from vacl_tf import randomness
-from vacl_tf import types
 from vacl_tf.environments import task_spec
-from vacl_tf.environments.hide_and_seek import speed
 from vacl_tf.launch import benchmark
 from vacl_tf.launch import command_line
 from vacl_tf.testing import commands
 from vacl_tf.testing import fakes
 
 
-class EnvAloneTest(parameterized.TestCase):
-  def test_it_counts_steps_of_all_worlds(self):
-    rate = benchmark.env_only(
-      'simple_spread', num_agents=3, num_worlds=4, num_steps=5, repeats=1
-    )
-    self.assertGreater(rate, 0)
-
-  def test_what_mujoco_did_is_told_beside_the_rate(self):
-    figures = {
-      name: 2.0
-      for name in ('physics_us', 'contacts', 'constraint_rows', 'holding')
-    }
-    figures |= {'step_us': 50.0, 'ratio': 1.25, 'locked': 0.5, 'cpu_us': 1.0}
-    env = environments.load('ramp_use')
-    with mock.patch.object(speed, 'measure', return_value=figures):
-      found = benchmark._env_alone(env, repeats=1)
-    self.assertEqual(found['env_steps_per_second'], 20_000)
-    self.assertEqual((found['env_ratio'], found['env_locked']), (1.25, 0.5))
-    self.assertNotIn('env_cpu_us', found)
-
-  def test_a_world_in_a_graph_has_a_rate_alone(self):
-    env = environments.load('simple_spread', num_agents=3)
-    with mock.patch.object(
-      benchmark, '_steps_in_graph', return_value=7.4
-    ) as alone:
-      found = benchmark._env_alone(env, repeats=2)
-    self.assertEqual(found, {'env_steps_per_second': 7})
-    alone.assert_called_once_with(env, 500, 70, 2)
-
-  @parameterized.parameters('_steps_in_graph', '_steps_on_host')
-  def test_any_world_can_be_stepped(self, name):
-    steps = getattr(benchmark, name)
-    self.assertGreater(steps(fakes.LineWorld(), 3, 4, repeats=1), 0)
-
-  @parameterized.parameters(
-    (types.discrete(3), np.int32, 0, 2),
-    (types.multi_discrete((2, 2, 5)), np.int32, 0, 4),
-    (specs.BoundedArray((2,), np.float32, -0.5, 2.0), np.float32, -0.5, 2.0),
-  )
-  def test_random_actions_are_those_of_the_role(self, spec, dtype, low, high):
-    role = fakes.LineWorld().roles[0]._replace(action=spec)
-    actions = benchmark._random_actions(role, [70, 50], randomness.root(0), 1)
-    actions = actions.numpy()
-    self.assertEqual(actions.shape, (70, 50, role.num_agents, *spec.shape))
-    self.assertEqual(actions.dtype, dtype)
-    for action in actions[0, :, 0]:
-      spec.validate(action)
-    self.assertAlmostEqual(actions.min(), low, delta=0.01)
-    self.assertAlmostEqual(actions.max(), high, delta=0.01)
-
-  def test_timed_tells_the_first_call_from_the_best(self):
-    calls = []
-    first, best = benchmark._timed(lambda: calls.append(0) or (), 3)
-    self.assertLen(calls, 4)
-    self.assertGreaterEqual(first, 0)
-    self.assertGreaterEqual(best, 0)
-
-
 class CountsTest(parameterized.TestCase):
   def _asked(self, env, counts=None):
     with mock.patch.object(benchmark, '_COUNTS', mock.Mock(value=counts)):
-      return benchmark._asked_counts(env)
+      return benchmark._asked_counts(catalog.TASKS.get(env))
 
   @parameterized.parameters(
     ('simple_spread', None, [(4,), (8,)]),
@@ -108,7 +44,7 @@ class CountsTest(parameterized.TestCase):
   def test_the_config_has_these_counts_and_no_progression(
     self, env, given, counts
   ):
-    cfg = benchmark._config(env, given)
+    cfg = benchmark.make_config(catalog.TASKS.get(env), given)
     self.assertEqual(entity_counts.path(cfg), (counts,))
     self.assertEqual(cfg.progression.entity_counts, '')
 
@@ -121,6 +57,10 @@ class CountsTest(parameterized.TestCase):
     ),
     (['--counts=101'], 'num_agents=101 .*allowed: 2 to 100'),
     (['--import=not_there'], 'import=not_there is not a module'),
+    (['--config.agent.name=atention'], 'did you mean attention'),
+    (['--config.ppo.clipp=0.1'], 'config.ppo.clip'),
+    (['--config.training.num_tasks=0'], 'num_tasks=0 .*allowed: 1 to'),
+    (['--config.ppo.num_minibatches=11'], 'num_minibatches=11 does not divide'),
   )
   def test_what_can_not_be_measured_is_one_line(self, arguments, message):
     ended = commands.run(
@@ -155,6 +95,42 @@ _LINE = task_spec.TaskSpec(
 
 
 class MeasureTest(parameterized.TestCase):
+  def test_flags_reach_what_is_measured_and_timed_starts(self):
+    asked = []
+
+    def measured(cfg, repeats):
+      asked.append((cfg, repeats))
+      with mock.patch('subprocess.run', side_effect=OSError) as ran:
+        self.assertRaises(OSError, benchmark._starts, cfg)
+      return {'flags': ran.call_args.args[0]}
+
+    with mock.patch.object(benchmark, 'measure', measured):
+      ended = commands.run(
+        lambda: command_line.run(benchmark.main, benchmark.define),
+        *('--env=push_ball', '--counts=2,4', '--repeats=3', '--json'),
+        '--config.agent.name=recurrent_attention',
+        '--config.training.num_tasks=240',
+        '--config.ppo.clip=0.1',
+      )
+    self.assertEqual((ended.code, ended.err), (0, ''))
+    found = json.loads(ended.out)
+    self.assertEqual(list(found), ['2', '4'])
+    for count, (cfg, repeats) in zip((2, 4), asked, strict=True):
+      self.assertEqual(cfg.environment.counts, (count,))
+      self.assertEqual(cfg.agent.name, 'recurrent_attention')
+      self.assertEqual((cfg.training.num_tasks, cfg.ppo.clip), (240, 0.1))
+      self.assertEqual(repeats, 3)
+      self.assertContainsSubset(
+        [
+          '--config.agent.name=recurrent_attention',
+          '--config.training.num_tasks=240',
+          '--config.ppo.clip=0.1',
+          f'--num_agents={count}',
+          f'--num_env_steps={240 * cfg.environment.horizon}',
+        ],
+        found[str(count)]['flags'],
+      )
+
   def test_a_users_task_is_measured_as_json(self):
     self.enter_context(mock.patch.dict(catalog.TASKS._entries))
     catalog.register_task(_LINE)
@@ -199,7 +175,9 @@ class MeasureTest(parameterized.TestCase):
     task = dataclasses.replace(_LINE, presets={'default': preset})
     catalog.register_task(task)
     cfg = presets.make(env='line')
-    found = benchmark.measure('line', (2,), 1)
+    found = benchmark.measure(
+      benchmark.make_config(catalog.TASKS.get('line'), (2,)), repeats=1
+    )
     played = 20 * fakes.HORIZON * 2 * cfg.ppo.num_epochs
     learned = 1e3 * found['learn_ms'] / found['update_us_per_agent_sample']
     self.assertAlmostEqual(learned / played, share, places=2)

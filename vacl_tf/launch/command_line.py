@@ -224,6 +224,11 @@ def given(arguments: Sequence[str], name: str) -> list[str]:
   return values
 
 
+def last(arguments: Sequence[str], flag: Flag) -> str | None:
+  """Returns what a flag is given last, unparsed; None if it is not given."""
+  return next(reversed(given(arguments, flag.name)), None)
+
+
 def defines(*these: Flag) -> Callable[[Sequence[str]], None]:
   """Returns what `run` is given to define these flags."""
 

@@ -7,6 +7,7 @@ agent and the curriculum is a flag. --import=my_task.py brings some of your own.
 """
 
 import contextlib
+import functools
 import pathlib
 from collections.abc import Sequence
 
@@ -17,6 +18,7 @@ from vacl_tf import catalog
 from vacl_tf import config
 from vacl_tf import presets
 from vacl_tf.launch import command_line
+from vacl_tf.launch import config_flags
 from vacl_tf.launch import config_table
 from vacl_tf.launch import flag_kinds
 from vacl_tf.launch import plot
@@ -70,9 +72,7 @@ _ENTITY_COUNTS = command_line.Flag(
   "the task's own numbers; with preset paper agents before boxes.",
   _WHAT,
 )
-_AGENT = command_line.Flag(
-  flags.DEFINE_string, 'config.agent.name', None, 'Agent.', _WHAT
-)
+_AGENT = config_flags.AGENT.meaning('Agent.', _WHAT)
 _CURRICULUM = command_line.Flag(
   flags.DEFINE_string, 'curriculum', None, 'Curriculum.', _WHAT
 )
@@ -110,19 +110,6 @@ _define_machine = command_line.defines(
   *(xla_cache.FOLDER, command_line.IMPORT),
 )
 
-_PREFIX = 'config.'
-# From these, which have flags of their own, the rest of a config follows.
-_CHOOSE_PRESETS = (
-  'seed',
-  'preset',
-  'environment.name',
-  'environment.num_agents',
-  'environment.num_boxes',
-  'agent.name',
-  'curriculum.name',
-  'progression.entity_counts',
-)
-
 
 def define(arguments: Sequence[str]) -> None:
   """Defines a flag for each constant of the task, agent and curriculum.
@@ -142,9 +129,7 @@ def define(arguments: Sequence[str]) -> None:
   length = presets.run_length(cfg)
   command_line.define_leaves('', length, groups=lambda name: _WHERE)
   _define_machine(arguments)
-  command_line.define_leaves(
-    _PREFIX, cfg, _CHOOSE_PRESETS, lambda name: config_table.title(cfg, name)
-  )
+  config_flags.define(cfg)
   for flag, names, default in (
     (_ENV, catalog.TASKS.names(), _task_name(None)),
     (_PRESET, task.presets, _PRESET.default),
@@ -167,9 +152,7 @@ def _chosen(
   Raises:
     ValueError: the task, the agent or the curriculum does not exist.
   """
-
-  def last(flag: command_line.Flag) -> str | None:
-    return next(reversed(command_line.given(arguments, flag.name)), None)
+  last = functools.partial(command_line.last, arguments)
 
   def number(flag: command_line.Flag) -> int | None:
     text = last(flag)
@@ -220,7 +203,7 @@ def make_config() -> config.Config:
   }
   try:
     cfg = presets.make(**chosen, path=counts)
-    changes = command_line.given_leaves(_PREFIX, cfg)
+    changes = config_flags.given(cfg)
     return library.make_config(**chosen, entity_counts=counts, changes=changes)
   except ValueError as error:
     raise command_line.UsageError(str(error)) from error
@@ -238,10 +221,12 @@ def make_length(cfg: config.Config) -> config.RunLength:
 def _given() -> frozenset[str]:
   """Returns the fields that flags name."""
   chosen = (_SEED, _PRESET, _ENV, _NUM_AGENTS, _NUM_BOXES, _AGENT, _CURRICULUM)
-  flag_of = dict(zip(_CHOOSE_PRESETS, (*chosen, _ENTITY_COUNTS), strict=True))
+  flag_of = dict(
+    zip(config_flags.CHOOSE_PRESETS, (*chosen, _ENTITY_COUNTS), strict=True)
+  )
   names = [name for name, flag in flag_of.items() if flag.is_given]
   names += [
-    name.removeprefix(_PREFIX)
+    name.removeprefix(config_flags.PREFIX)
     for name in flags.FLAGS
     if name not in (x.name for x in flag_of.values())
     and flags.FLAGS[name].present

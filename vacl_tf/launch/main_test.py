@@ -19,6 +19,7 @@ from vacl_tf import overrides
 from vacl_tf import presets
 from vacl_tf.environments import task_spec
 from vacl_tf.launch import command_line
+from vacl_tf.launch import config_flags
 from vacl_tf.launch import main
 from vacl_tf.launch import provenance
 from vacl_tf.testing import commands
@@ -283,7 +284,7 @@ class FlagsTest(parameterized.TestCase):
     expected = {
       f'config.{name}'
       for name in overrides.leaves(cfg)
-      if name not in main._CHOOSE_PRESETS
+      if name not in config_flags.CHOOSE_PRESETS
     }
     found = set()
 

@@ -1,0 +1,39 @@
+# Copyright 2026 The vacl_tf Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""A flag for each constant of a run, like --config.ppo.clip=0.1."""
+
+from typing import Any
+
+from absl import flags
+
+from vacl_tf import config
+from vacl_tf.launch import command_line
+from vacl_tf.launch import config_table
+
+PREFIX = 'config.'
+# From these, which have flags of their own, the rest of a config follows.
+CHOOSE_PRESETS = (
+  'seed',
+  'preset',
+  'environment.name',
+  'environment.num_agents',
+  'environment.num_boxes',
+  'agent.name',
+  'curriculum.name',
+  'progression.entity_counts',
+)
+AGENT = command_line.Flag(
+  flags.DEFINE_string, 'config.agent.name', None, 'Agent.'
+)
+
+
+def define(cfg: config.Config) -> None:
+  """Defines a flag for each leaf of a config that has none of its own."""
+  command_line.define_leaves(
+    PREFIX, cfg, CHOOSE_PRESETS, lambda name: config_table.title(cfg, name)
+  )
+
+
+def given(cfg: config.Config) -> dict[str, Any]:
+  """Returns {leaf: value} of the flags that the user gave."""
+  return command_line.given_leaves(PREFIX, cfg)
