@@ -29,7 +29,8 @@ def _commands():
   ]
   found = set()
   for page in pages:
-    for name, rest in _COMMAND.findall(page.read_text()):
+    text = page.read_text().replace('\\\n', ' ')  # Of several lines.
+    for name, rest in _COMMAND.findall(text):
       words = [
         re.sub(
           '=([A-Z]+)$', lambda x: f'={_PLACEHOLDERS.get(x[1], x[1])}', word
