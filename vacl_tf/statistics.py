@@ -99,11 +99,24 @@ def mean(groups: Groups) -> np.ndarray:
 
 
 def interquartile_mean(groups: Groups) -> np.ndarray:
-  """Returns the mean of all scores but the lowest and the highest quarter."""
-  scores = np.sort(np.concatenate(groups, axis=-1), axis=-1)
+  """Returns the mean of all scores but the lowest and the highest quarter.
+
+  Each task has the same weight, however many runs it has; of quarters in which
+  a run lies in part, that part counts. With equally many runs this is the mean
+  of Agarwal et al. (2021).
+  """
+  scores = np.concatenate(groups, axis=-1)
+  weights = np.concatenate(
+    [np.full(group.shape[-1], 1.0 / group.shape[-1]) for group in groups]
+  )
+  order = scores.argsort(-1)
   count = scores.shape[-1]
-  cut = count // 4
-  return scores[..., cut : count - cut].mean(-1)
+  # Whole runs where all weigh the same.
+  cut = (count // 4) / count
+  end = np.cumsum(weights[order] / len(groups), -1)
+  inside = np.diff(np.clip(end, cut, 1.0 - cut), axis=-1, prepend=cut)
+  scores = np.take_along_axis(scores, order, -1)
+  return (scores * inside).sum(-1) / (1.0 - 2.0 * cut)
 
 
 def probability_of_improvement(ours: Groups, theirs: Groups) -> np.ndarray:

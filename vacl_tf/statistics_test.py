@@ -157,12 +157,25 @@ class AggregateTest(parameterized.TestCase):
     found = statistics.interquartile_mean([np.array(scores)])
     self.assertAlmostEqual(float(found), want)
 
-  def test_interquartile_mean_pools_the_tasks(self):
-    one, other = _draws(5, 7)
+  def test_interquartile_mean_of_as_many_runs_pools_the_tasks(self):
+    one, other = _draws(7, 7)
+    middle = np.sort(np.concatenate([one, other]))[3:11]  # 14 // 4 are cut.
     self.assertAlmostEqual(
-      float(statistics.interquartile_mean([one, other])),
-      float(statistics.interquartile_mean([np.concatenate([one, other])])),
+      float(statistics.interquartile_mean([one, other])), middle.mean()
     )
+
+  @parameterized.parameters((4, 4), (8, 4), (4, 12), (2, 6))
+  def test_interquartile_mean_weighs_tasks_alike(self, *repeats):
+    groups = _draws(4, 4)
+    found = statistics.interquartile_mean(
+      [np.repeat(x, k) for x, k in zip(groups, repeats, strict=True)]
+    )
+    self.assertAlmostEqual(
+      float(found), float(statistics.interquartile_mean(groups))
+    )
+    # One run of 0 in one task, four of 1 in the other.
+    groups = [np.zeros(1), np.ones(4)]
+    self.assertAlmostEqual(float(statistics.interquartile_mean(groups)), 0.5)
 
   def test_mean_weighs_tasks_alike(self):
     groups = [np.array([1.0]), np.array([0.0, 0.0, 0.6])]

@@ -56,6 +56,9 @@ class TaskFeedback(NamedTuple):
   initial_value: Any = ()  # [B] the critic's at the first state, over agents.
   mean_value: Any = ()  # [B] the critic's along the episode, over agents.
   max_return: Any = ()  # [B] largest episode_return of the roll-outs.
+  # [B] what the critic learns (the lambda-return) along the episode, mean over
+  # agents; the largest of the roll-outs. Comparable with mean_value.
+  max_target: Any = ()
   # [B, D] the task that the last state amounts to; of the latest episode, where
   # a world ended early.
   final_task: Any = ()

@@ -179,6 +179,8 @@ class ParticleSet(tf.Module):
 
   def append(self, rows: Rows, mask: tf.Tensor) -> None:
     """Adds the rows where mask is True; if needed the oldest are removed."""
+    latest = tf.cumsum(tf.cast(mask, tf.int32), reverse=True)
+    mask &= latest <= self.size
     surplus = self.count + _number(mask) - self.size
     self.keep(tf.range(self.size) >= surplus)
     self._assign(*_write(self.rows, self.count, rows, mask))

@@ -177,6 +177,15 @@ class ParticleSetTest(parameterized.TestCase, tf.test.TestCase):
     members.append(rows, tf.fill([3], True))
     self._check(members, _as_list(rows))
 
+  def test_of_more_than_there_is_room_for_the_newest_stay(self):
+    members = self._make('fifo', capacity=3, room=0)
+    rng = np.random.default_rng(4)
+    members.append(_random_rows(rng, 2), tf.fill([2], True))
+    rows = _random_rows(rng, 7)
+    mask = [True, True, False, True, True, False, True]
+    members.append(rows, tf.constant(mask))
+    self._check(members, [_as_list(rows)[i] for i in (3, 4, 6)])
+
   def test_nothing_wanted_changes_nothing(self):
     members = self._make('fifo')
     rng = np.random.default_rng(5)

@@ -25,7 +25,8 @@ from vacl_tf.environments import task_spec
 _MASK = '_mask'
 # Constants of the curriculum for tasks of this width, as Simple-Spread's are.
 _WIDTH = 6.0
-_SCALED = ('step_size', 'noise', 'bandwidth')
+# By the power of a length that each is.
+_SCALED = {'step_size': 1, 'noise': 1, 'bandwidth': 2}
 # Mixtures begin with a tenth of the tasks, 12; 4 divides them at any horizon.
 _GROWING = {'ppo.num_minibatches': 4}
 
@@ -100,7 +101,8 @@ def _values(width: float, grows: bool) -> dict[str, Any]:
   defaults = config.TaskExpansionConfig()
   scale = width / _WIDTH
   return {
-    f'curriculum.{name}': scale * getattr(defaults, name) for name in _SCALED
+    f'curriculum.{name}': scale**power * getattr(defaults, name)
+    for name, power in _SCALED.items()
   } | (_GROWING if grows else {})
 
 

@@ -161,6 +161,23 @@ class PythonWorldTest(tf.test.TestCase, parameterized.TestCase):
         'none', Walk, _tasks, horizon=4, num_agents=num, max_agents=most
       )
 
+  @parameterized.parameters(0.001, 0.5, 1000.0)
+  def test_the_unit_of_a_box_changes_nothing(self, unit):
+    """Steps and noise are lengths; the kernel is exp(-d^2 / bandwidth)."""
+    [metres, other] = (
+      {
+        name.removeprefix('curriculum.'): number
+        for name, number in python_world._values(width, grows=False).items()
+      }
+      for width in (6.0, 6.0 * unit)
+    )
+    distance = 1.7
+    for of, length in ((metres, distance), (other, distance * unit)):
+      of['kernel'] = np.exp(-(length**2) / of.pop('bandwidth'))
+      of['step_size'] /= length
+      of['noise'] /= length
+    self.assertAllClose(metres, other, 1e-9)
+
   def test_pictures_are_of_each_world(self):
     world = _world()
     simulator = world.make_simulator(2)

@@ -16,6 +16,7 @@ OF_CRITIC = (
   'value_error',
   'initial_value',
   'mean_value',
+  'max_target',
 )
 
 
@@ -48,12 +49,14 @@ def of_rollout(
   if set(OF_CRITIC) & set(fields):
     num_worlds = progress.shape[1]
     advantage = _by_world(samples.advantage, num_worlds)
-    value = _by_world(samples.returns, num_worlds) - advantage
+    target = _by_world(samples.returns, num_worlds)
+    value = target - advantage
     found |= {
       'positive_advantage': tf.reduce_mean(tf.nn.relu(advantage), [0, 2]),
       'value_error': tf.reduce_mean(tf.abs(advantage), [0, 2]),
       'initial_value': tf.reduce_mean(value[0], -1),
       'mean_value': tf.reduce_mean(value, [0, 2]),
+      'max_target': tf.reduce_mean(target, [0, 2]),
     }
   found['final_task'] = final_task
   return types.TaskFeedback(
@@ -77,9 +80,10 @@ def of_played(told: types.TaskFeedback, size: tf.Tensor) -> types.TaskFeedback:
 def over_rollouts(found: Sequence[types.TaskFeedback]) -> types.TaskFeedback:
   """Returns the feedback of several roll-outs of the same tasks."""
   combined = tf.nest.map_structure(lambda *x: sum(x) / len(x), *found)
-  if not isinstance(combined.max_return, tuple):
-    most = tf.reduce_max(tf.stack([x.max_return for x in found]), 0)
-    combined = combined._replace(max_return=most)
+  for name in ('max_return', 'max_target'):
+    if not isinstance(getattr(combined, name), tuple):
+      most = tf.reduce_max(tf.stack([getattr(x, name) for x in found]), 0)
+      combined = combined._replace(**{name: most})
   if not isinstance(combined.success_time, tuple):
     times = tf.stack([x.success_time for x in found])
     number = tf.reduce_sum(tf.cast(times > 0.0, tf.float32), 0)

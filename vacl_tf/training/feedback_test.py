@@ -80,6 +80,7 @@ def _by_hand(seed):
         initial_value=value[0, world].mean(),
         mean_value=value[:, world].mean(),
         max_return=total,
+        max_target=(mine + value[:, world]).mean(),
         final_task=np.full([_DIMS], float(seed)),
         success_time=next(
           (step + 1.0 for step in range(_STEPS) if progress[step, world] == 1),
@@ -153,6 +154,7 @@ class FeedbackTest(parameterized.TestCase, tf.test.TestCase):
     )
     expected = expected._replace(
       max_return=np.max([x.max_return for x in by_hand], 0),
+      max_target=np.max([x.max_target for x in by_hand], 0),
       final_task=by_hand[-1].final_task,
       success_time=[
         np.mean([t for t in times if t] or [0.0])

@@ -18,6 +18,12 @@ What differs:
   staleness. The authors draw one task at a time from the mixture of both
   distributions; in a batch of many worlds most would be the best task.
 * A task is edited by the noise that all curricula are given.
+* MaxMC compares the critic's mean value with the best mean of its own targets
+  so far (lambda-returns), which are discounted and bootstrapped as it is. The
+  return of an episode is neither, and a task that is mastered would score less
+  than one that is out of reach.
+* The share of successes is a running mean that starts at 0.5, so a task that
+  was played little scores high. SFL plays each task several times instead.
 """
 
 from collections.abc import Mapping
@@ -29,7 +35,7 @@ from vacl_tf.curriculum.baselines import configs
 
 _FEEDBACK = {
   'pvl': ('positive_advantage',),
-  'maxmc': ('max_return', 'mean_value'),
+  'maxmc': ('max_target', 'mean_value'),
   'learnability': ('success',),
 }
 _RATE = 0.3  # Of the running mean of success.
@@ -57,7 +63,7 @@ class TrainingPlr(python_curriculum.Chooser):
       # Tasks that were not played yet come first, and are not driven out.
       'score': np.full(shape, np.inf, np.float32),
       'played': np.zeros(shape, np.int64),  # Round of the latest play (C).
-      'best': np.full(shape, -np.inf, np.float32),  # Return (R_max).
+      'best': np.full(shape, -np.inf, np.float32),  # Mean target (R_max).
       'success': np.full(shape, _UNKNOWN, np.float32),
       'was_replayed': np.zeros(shape, bool),  # In the latest batch.
       'size': np.array(size),
@@ -81,9 +87,9 @@ class TrainingPlr(python_curriculum.Chooser):
     """Scores what was replayed, and inserts what is better than the worst."""
     state = self.state
     slots = self._slots[: len(tasks)]
-    self._note(tasks, told, slots)
     state['was_replayed'][:] = False
     state['was_replayed'][slots[slots >= 0]] = True
+    self._note(tasks, told, slots)  # Not those that it replaces.
     state['round'] = state['round'] + 1
     score = state['score'][: state['size']]
     share = self._num_inserted / max(self._num_played, 1)
@@ -183,14 +189,14 @@ class TrainingPlr(python_curriculum.Chooser):
     Args:
       told: feedback, [K] by name.
       rows: bool [K], of which to return it.
-      best: largest returns before.
+      best: largest mean targets before.
       success: running means before.
       slots: of the rows, in both.
     """
     if self._cfg.score == 'pvl':
       return {'score': told['positive_advantage'][rows]}
     if self._cfg.score == 'maxmc':
-      best = np.maximum(best[slots], told['max_return'][rows])
+      best = np.maximum(best[slots], told['max_target'][rows])
       return {'best': best, 'score': best - told['mean_value'][rows]}
     success = success[slots]
     success = success + _RATE * (told['success'][rows] - success)

@@ -165,8 +165,8 @@ class AccelTest(tf.test.TestCase, parameterized.TestCase):
   def test_scores(self):
     for score, told, expected in (
       ('pvl', {'positive_advantage': [0.3]}, [0.3, 0.3]),
-      # The largest return stays, whatever came later.
-      ('maxmc', {'max_return': [2.0], 'mean_value': [0.5]}, [1.5, 1.5]),
+      # The largest target stays, whatever came later.
+      ('maxmc', {'max_target': [2.0], 'mean_value': [0.5]}, [1.5, 1.5]),
       # 1/2, then 0.3 of the way to 1, twice.
       ('learnability', {'success': [1.0]}, [0.65 * 0.35, 0.755 * 0.245]),
     ):
@@ -176,11 +176,28 @@ class AccelTest(tf.test.TestCase, parameterized.TestCase):
       found = []
       for step in range(2):
         if step and score == 'maxmc':
-          told = told | {'max_return': np.array([1.0])}
+          told = told | {'max_target': np.array([1.0])}
         tasks = chooser.sample(1, np.random.default_rng(1))
         chooser.update(tasks, told)
         found.append(chooser.state['score'][0])
       self.assertAllClose(found, expected, msg=score)
+
+  def test_what_replaces_a_replayed_task_was_not_replayed(self):
+    chooser = _make(
+      train_on_new=True, temperature=100.0, noise_probability=1.0, capacity=60
+    )
+    rng = np.random.default_rng(1)
+    chooser.state['score'][:] = 0.5
+    replayed = 0
+    for _ in range(5):
+      tasks = chooser.sample(_NUM_TASKS, rng)
+      was_there = _is_in(tasks, chooser.state['phi'])
+      score = np.where(was_there, 0.1, 0.9)  # New ones drive them out.
+      chooser.update(tasks, _told(chooser, score))
+      marked = chooser.state['phi'][chooser.state['was_replayed']]
+      self.assertTrue(_is_in(marked, tasks[was_there]).all())
+      replayed += len(marked)
+    self.assertGreater(replayed, 0)
 
   def test_training_on_all_there_is(self):
     """Shares of a batch are those of the plays of the robust form."""

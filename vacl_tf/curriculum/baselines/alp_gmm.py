@@ -40,6 +40,7 @@ class AlpGmm(python_curriculum.Chooser):
     self.state = {
       'known': np.zeros([cfg.history, tasks.num_dims + 2], np.float32),
       'num_known': np.array(0),
+      'num_played': np.array(0),  # More than are known, once the oldest leave.
       'mean': components,
       'deviation': components.copy(),
       'progress': np.zeros([cfg.num_components], np.float32),
@@ -52,7 +53,7 @@ class AlpGmm(python_curriculum.Chooser):
     updates = int(state['num_updates'])
     if updates and updates % cfg.fit_period == 0:
       self._fit(rng)
-    num_first = max(cfg.num_easy_tasks - int(state['num_known']), 0)
+    num_first = max(cfg.num_easy_tasks - int(state['num_played']), 0)
     num_first = min(num_first, num_tasks) if cfg.knows_easy else 0
     num_drawn = 0
     if state['progress'].any():
@@ -80,6 +81,7 @@ class AlpGmm(python_curriculum.Chooser):
       state['num_known'],
       np.column_stack([tasks, value, progress]),
     )
+    state['num_played'] = state['num_played'] + len(tasks)
     state['num_updates'] = state['num_updates'] + 1
     return {
       'learning_progress': progress.mean(),

@@ -52,8 +52,9 @@ class AlpGmmTest(tf.test.TestCase, parameterized.TestCase):
       self.assertAllClose(told['learning_progress'], expected.mean())
       self.assertAllClose(other.state['known'][30:40, -1], expected)
 
-  def test_first_tasks_are_easy_and_then_half_are(self):
-    chooser = _make(num_easy_tasks=60)
+  @parameterized.parameters(4000, 50)
+  def test_first_tasks_are_easy_and_then_half_are(self, history):
+    chooser = _make(num_easy_tasks=60, history=history)
     shares = []
     for seed in range(3):
       tasks = chooser.sample(_NUM_TASKS, _rng(seed))
