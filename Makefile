@@ -57,11 +57,21 @@ clean:
 # The stamps are written last, so that an interrupted installation starts again.
 $(READY): requirements_lock.txt
 	@$(call install,$(VENV),$<)
+	@$(VENV)/bin/python -c "$$KNOWN_EVERYWHERE"
 	@touch $@
 
 $(DOCS_READY): website/requirements_lock.txt
 	@$(call install,$(DOCS_VENV),$<)
 	@touch $@
+
+# This folder is searched for modules wherever a command starts. An editable
+# installation would be found too late next to a clone of the package's name.
+define KNOWN_EVERYWHERE
+import os, pathlib, sysconfig
+packages = pathlib.Path(sysconfig.get_path('purelib'))
+(packages / 'vacl_tf.pth').write_text(os.getcwd() + '\n')
+endef
+export KNOWN_EVERYWHERE
 
 # Installs the requirements of $(2) in the environment $(1).
 define install

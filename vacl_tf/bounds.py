@@ -23,6 +23,8 @@ _TOLD = {
 
 def check(cfg: config.Config) -> None:
   """Raises ValueError, naming field, value and what is allowed."""
+  if not isinstance(cfg, config.Config):
+    raise ValueError(f'cfg={cfg!r} is no config; give what make_config returns')
   check_leaves(cfg, 'config.')
   if len(entity_counts.path(cfg)) > 1:
     _check_mixture(cfg)

@@ -20,6 +20,10 @@ class BoundsTest(parameterized.TestCase):
       bounds.check(overrides.replace(cfg, values))
     self.assertNotIn('\n', str(caught.exception))
 
+  def test_the_name_of_a_task_is_no_config(self):
+    with self.assertRaisesRegex(ValueError, "cfg='spread' .* make_config"):
+      bounds.check('spread')
+
   @parameterized.parameters(
     ({'ppo.clip': -1.0}, 'ppo.clip=-1.0 .*allowed: 1e-06 to 1.0'),
     ({'ppo.clip': math.nan}, 'ppo.clip=nan .*allowed: 1e-06 to 1.0'),

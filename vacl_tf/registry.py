@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tasks, agents and curricula by name.
 
-The library's own are registered by `builtin`, everybody else's by importing the
-module that has them, for the commands with --import=MODULE.
+The library's own tasks, agents and curricula are registered by `builtin`, its
+studies by `studies`, everybody else's by importing the module that has them,
+for the commands with --import=MODULE.
 """
 
 from typing import Generic, Protocol, TypeVar
@@ -37,7 +38,7 @@ class Registry(Generic[T]):
     if not entry.name.isidentifier():
       raise ValueError(
         f'{self._kind}={entry.name!r} is not a name; give letters, digits and '
-        'underscores'
+        'underscores, no digit first'
       )
     if entry.name in self._entries:
       raise ValueError(
@@ -57,5 +58,8 @@ class Registry(Generic[T]):
       ValueError: there is none of that name.
     """
     if name not in self._entries:
-      raise ValueError(overrides.unknown(self._kind, name, self._entries))
+      told = overrides.unknown(self._kind, name, self._entries)
+      # Not of a slip of the pen.
+      hint = '' if told.endswith('?') else '; your own need --import'
+      raise ValueError(told + hint)
     return self._entries[name]

@@ -40,7 +40,8 @@ class RegistryTest(parameterized.TestCase):
     known.add(_Entry('pear'))
     with self.assertRaisesRegex(ValueError, "fruit='peer'.*did you mean pear"):
       known.get('peer')
-    with self.assertRaisesRegex(ValueError, "fruit='fig'.*allowed: pear$"):
+    message = "fruit='fig'.*allowed: pear; your own need --import$"
+    with self.assertRaisesRegex(ValueError, message):
       known.get('fig')
 
 

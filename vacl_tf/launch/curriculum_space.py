@@ -86,8 +86,12 @@ class TrainerSpace(task_space.BoxTaskSpace):
 
   def sample_easy(self, num_tasks: int, seed: types.Seed) -> tf.Tensor:
     """Returns a random choice of the easy tasks; too few of them repeat."""
+    if not num_tasks:
+      return tf.zeros([0, self.num_dims])
     if self._easy is None:
-      raise ValueError('easy=None: this curriculum begins with easy tasks')
+      raise ValueError(
+        'easy=None: this curriculum begins with easy tasks; give some'
+      )
     phi = tf.constant(self.from_trainer(self._easy))
     order = tf.argsort(randomness.uniform(seed, [len(self._easy)]))
     return tf.gather(phi, tf.gather(order, tf.range(num_tasks) % len(order)))

@@ -65,8 +65,10 @@ class TrainerSpaceTest(tf.test.TestCase, parameterized.TestCase):
 
   def test_without_easy_tasks_it_says_so(self):
     space = curriculum_space.TrainerSpace(_LOW, _HIGH, 1, None, None)
-    with self.assertRaisesRegex(ValueError, '^easy=None: .* easy tasks$'):
+    with self.assertRaisesRegex(ValueError, '^easy=None: .* tasks; give some$'):
       space.sample_easy(3, tf.constant([0, 0]))
+    # Curricula that can do without ask for none.
+    self.assertEqual(space.sample_easy(0, tf.constant([0, 0])).shape, [0, 4])
 
   @parameterized.parameters(True, False)
   def test_what_is_feasible(self, is_asked):

@@ -19,7 +19,7 @@ class _Whole(flags.IntegerParser):
         return int(found)
     except ValueError:
       pass
-    raise ValueError('not a whole number; give one like 3000000 or 3e6')
+    raise ValueError('not a whole number; give one like 4 or 3e6')
 
 
 class _Number(flags.FloatParser):

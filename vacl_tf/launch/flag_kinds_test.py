@@ -42,7 +42,7 @@ class FlagKindsTest(parameterized.TestCase):
     self.assertEqual(getattr(self._parse(given), name), value)
 
   @parameterized.parameters(
-    ('--a_whole=3M', 'a_whole=3M: not a whole number; give one like 3000000'),
+    ('--a_whole=3M', 'a_whole=3M: not a whole number; give one like 4 or 3e6'),
     ('--a_whole=1.5', 'a_whole=1.5: not a whole number'),
     ('--a_whole=nan', 'a_whole=nan: not a whole number'),
     ('--a_whole=inf', 'a_whole=inf: not a whole number'),

@@ -72,7 +72,7 @@ def load(
     ValueError: it is not one of this library.
   """
   if (run_dir is None) == (saved_model is None):
-    raise command_line.UsageError('give either --run_dir or --saved_model')
+    raise command_line.UsageError('give either a run_dir or a saved_model')
   if saved_model is not None:
     return _exported(saved_model, run_graph)
   try:

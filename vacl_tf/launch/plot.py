@@ -211,15 +211,14 @@ def _label(runs: Sequence[records.Record]) -> tuple[list[str], str]:
   configs = [run.config for run in runs]
   varying = _varying(configs)
   telling = _telling(runs)
-  chosen = [name for name in telling if name in varying]
+  # What agents and curricula do is not to be taken for each other's.
+  chosen = [name for name in (*telling, 'agent.name') if name in varying]
   shared = [name for name in telling if name not in chosen]
-  # Another agent has other constants, which go without saying.
-  for wanted in (('agent.name',), varying):
-    for config in configs:
-      alike = [
-        x for x in configs if all(x.get(k) == config.get(k) for k in chosen)
-      ]
-      chosen += [k for k in _varying(alike) if k in wanted and k not in chosen]
+  for config in configs:
+    alike = [
+      x for x in configs if all(x.get(k) == config.get(k) for k in chosen)
+    ]
+    chosen += [k for k in _varying(alike) if k not in chosen]
   if not chosen:
     chosen = [shared.pop()]
   labels = [records.describe(config, chosen) for config in configs]

@@ -136,6 +136,10 @@ class PicturesTest(parameterized.TestCase):
     (({}, {'preset': 'paper'}), ['default preset', 'paper preset']),
     (({}, {'num_agents': 8}), ['n = 4', 'n = 8']),
     (
+      ({}, {'curriculum': 'uniform', 'agent': 'recurrent_attention'}),
+      ['vacl, attention agent', 'uniform, recurrent_attention agent'],
+    ),
+    (
       ({}, {'values': {'curriculum.noise': 0.0}}, {'curriculum': 'uniform'}),
       [
         'vacl, curriculum.noise = 2.0',

@@ -187,7 +187,9 @@ def _outputs(
     for output in (
       loggers.CsvLogger(path / run_folder.METRICS),
       events,
-      loggers.TerminalLogger(length.num_env_steps),
+      loggers.TerminalLogger(
+        length.num_env_steps, may_end_before=length.stop_at_coverage > 0.0
+      ),
     ):
       outputs.append(output)
       opened.callback(output.close)

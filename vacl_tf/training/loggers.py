@@ -30,6 +30,7 @@ from vacl_tf.training import files
 Row = Mapping[str, float]
 
 _ANY_WIDTH = 1000  # Columns, more than any table of ours needs.
+_FEW = 100_000  # Steps; from there on they are told in millions.
 _RARE = ('dropped', 'unstable_worlds')
 SPEED = 'steps_per_second'
 CONSTANTS = '_hparams_'  # In the name of the event that has them.
@@ -281,8 +282,15 @@ def _events_until(path: pathlib.Path, last_step: int) -> int:
 class TerminalLogger:
   """A live table, or plain lines where the output is not a terminal."""
 
-  def __init__(self, num_env_steps: int) -> None:
+  def __init__(self, num_env_steps: int, may_end_before: bool = False) -> None:
+    """Begins without a table.
+
+    Args:
+      num_env_steps: when the run ends, at the latest.
+      may_end_before: whether something else can end it.
+    """
     self._num_env_steps = num_env_steps
+    self._bound = 'at most ' if may_end_before else ''
     self._coverage = math.nan
     self._last: tuple[float, float] | None = None
     self._speed = math.nan
@@ -328,9 +336,9 @@ class TerminalLogger:
     left = (self._num_env_steps - row['env_steps']) / self._speed
     cells = {
       'iteration': f'{row["iteration"]:.0f}',
-      'env steps': f'{row["env_steps"] / 1e6:.2f} M',
+      'env steps': _steps(row['env_steps']),
       'steps/s': '-' if math.isnan(left) else f'{self._speed:,.0f}',
-      'time left': '-' if math.isnan(left) else _duration(left),
+      'time left': '-' if math.isnan(left) else self._bound + _duration(left),
       'coverage': _share(self._coverage),
       'training value': _share(row.get('training_value', math.nan)),
     }
@@ -365,6 +373,10 @@ def _is_score(name: str) -> bool:
 
 def _share(value: float) -> str:
   return '-' if math.isnan(value) else f'{value:.3f}'
+
+
+def _steps(number: float) -> str:
+  return f'{number:,.0f}' if number < _FEW else f'{number / 1e6:.2f} M'
 
 
 def _duration(seconds: float) -> str:

@@ -297,6 +297,19 @@ class TerminalLoggerTest(tf.test.TestCase):
     self.assertRegex(cells['time left'], r'\d:\d\d:\d\d')
     self.assertNotIn('unstable worlds', cells)
 
+  def test_time_left_is_a_bound_where_a_run_may_end_before(self):
+    logger = loggers.TerminalLogger(num_env_steps=10**9, may_end_before=True)
+    for iteration in range(1, 4):
+      logger.write(_row(iteration))
+    cells = logger._cells(_row(4))
+    self.assertRegex(cells['time left'], r'^at most \d+:\d\d:\d\d$')
+
+  def test_few_steps_are_told_exactly(self):
+    logger = loggers.TerminalLogger(num_env_steps=10**9)
+    for steps, told in ((4_200, '4,200'), (1_234_567, '1.23 M')):
+      cells = logger._cells(_row(1) | {'env_steps': steps})
+      self.assertEqual(cells['env steps'], told)
+
   def test_unstable_worlds_are_summed_and_told(self):
     logger = loggers.TerminalLogger(num_env_steps=1000)
     for iteration, count in enumerate((0, 2, 0, 1), 1):
