@@ -246,8 +246,8 @@ class TaskExpansionConfig(EditingConfig):
       joint kernel of the paper.
     is_attractive: whether the step goes towards solved tasks instead of away.
     rejection: whether noise that makes an entity infeasible is redrawn. If not,
-      it is drawn once, and a child is clipped to the space's outer limits and
-      may be infeasible.
+      it is drawn once, and the space clips the child: in a room each point goes
+      to the nearest legal place; elsewhere a child may stay infeasible.
     max_redraws: bound on the draws of noise for an infeasible entity.
     num_neighbours: nearest neighbours whose mean distance is a task's novelty.
     active_eviction: which tasks a full active set removes.

@@ -136,7 +136,8 @@ def render(
     'the mean of the steps is restricted to the budget. A run below chance at '
     'half of its budget ended there and keeps its last value; one that '
     'diverged scores 0. In brackets: 95 % intervals by the bootstrap over runs '
-    '(over tasks: stratified by task).',
+    '(over tasks, which all weigh alike: stratified by task); of fewer than '
+    'five runs they are much too narrow.',
   ]
   for task in study.tasks:
     if any(name == task.name for name, _ in cells):

@@ -57,8 +57,8 @@ class AccelConfig(config.EditingConfig):
       batch. Otherwise they are played beside it (robust PLR), and their steps
       count.
     score: what the policy may still gain from a task: the positive value loss,
-      the best return so far less the critic's mean value (MaxMC), or p (1 - p)
-      of the share p of episodes that succeed.
+      the best target of the critic so far less its mean value (MaxMC), or
+      p (1 - p) of a running mean p of success, which begins at 0.5.
     temperature: of replay by rank of score (beta).
     stale_share: share of the replayed tasks that are chosen by how long ago
       they were played (rho).
@@ -124,7 +124,7 @@ class CurrotConfig(config.EditingConfig):
 
   Attributes:
     threshold: share of successes from which on a task is mastered (delta).
-    period: episodes between moves of the particles.
+    period: episodes between moves of the particles, rounded up to batches.
     num_candidates: tasks around a particle that it may move to.
     history: latest tasks that expected success is found from.
   """
