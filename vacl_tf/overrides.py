@@ -113,4 +113,5 @@ def unknown(what: str, given: Any, allowed: Iterable[str]) -> str:
   close = difflib.get_close_matches(str(given), allowed)
   if close:
     return f'{what}={given!r} is unknown; did you mean {", ".join(close)}?'
-  return f'{what}={given!r} is unknown; allowed: {", ".join(allowed)}'
+  within = [name for name in allowed if name.startswith(f'{given}.')]
+  return f'{what}={given!r} is unknown; allowed: {", ".join(within or allowed)}'

@@ -93,6 +93,10 @@ class OverridesTest(parameterized.TestCase):
       overrides.unknown('env', 'chess', allowed),
       "env='chess' is unknown; allowed: simple_spread, push_ball",
     )
+    self.assertEqual(
+      overrides.unknown('field', 'ppo', ('ppo.clip', 'ppo.rate', 'seed')),
+      "field='ppo' is unknown; allowed: ppo.clip, ppo.rate",
+    )
 
 
 if __name__ == '__main__':
