@@ -37,17 +37,7 @@ def check(
     raise ValueError(
       f'make: expected a base.Agent, given {type(agent).__name__}'
     )
-  for name in ('policies', 'values'):
-    parts = getattr(agent, name, ())
-    if not isinstance(parts, list | tuple):
-      raise ValueError(
-        f'{name}: expected a list of modules, given {type(parts).__name__}'
-      )
-    if not any(map(_has_variables, parts)):
-      raise ValueError(
-        f'{name} have no variables; all of them have to be there when the '
-        'agent is made'
-      )
+  _check_parts(agent)
   counts = [role.num_agents for role in roles]
   memory = _called('initial_memory', agent.initial_memory, num_worlds, counts)
   of_values = _called(
@@ -70,6 +60,26 @@ def check(
   _check_values(agent, roles, seen, of_values)
 
 
+def _check_parts(agent: base.Agent) -> None:
+  """Raises ValueError if it lacks its modules, or they lack variables."""
+  for name in ('policies', 'values'):
+    parts = getattr(agent, name, None)
+    if parts is None:
+      raise ValueError(
+        f'self.{name} is missing; set it to a list of modules when the agent '
+        'is made'
+      )
+    if not isinstance(parts, list | tuple):
+      raise ValueError(
+        f'{name}: expected a list of modules, given {type(parts).__name__}'
+      )
+    if not any(map(_has_variables, parts)):
+      raise ValueError(
+        f'{name} have no variables; all of them have to be there when the '
+        'agent is made'
+      )
+
+
 def _has_variables(part: tf.Module) -> bool:
   try:
     return bool(part.variables)
@@ -81,7 +91,7 @@ def _called(where: str, function: Callable, *args: Any) -> Any:
   """Calls a method of the agent; what it raises becomes a line."""
   try:
     return function(*args)
-  except Exception as error:
+  except (Exception, SystemExit) as error:
     raise ValueError(f'{where} failed: {user_code.told(error)}') from error
 
 

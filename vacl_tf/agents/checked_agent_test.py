@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests for checked_agent: a broken agent for each fault."""
 
+import sys
 from unittest import mock
 
 import numpy as np
@@ -126,6 +127,13 @@ class _Alone(_Agent):
     self.policies = self.policies[0]
 
 
+class _OtherNames(_Agent):
+  def __init__(self):
+    super().__init__()
+    self.pi, self.v = self.policies, self.values
+    del self.policies, self.values
+
+
 class _LossOfRows(_Agent):
   def evaluate(self, sequence):
     return super().evaluate(sequence)._replace(loss=tf.zeros([2]))
@@ -165,12 +173,17 @@ class CheckedAgentTest(tf.test.TestCase, parameterized.TestCase):
     ),
     (_ActAlone, 'act, distributions: expected a tuple of 2.* BoundedNormal$'),
     (_NotFinite, 'walker: expected finite numbers, given NaN'),
+    (
+      _OtherNames,
+      '^self.policies is missing; set it to a list of modules when the agent',
+    ),
     (_Alone, 'policies: expected a list of modules, given Linear'),
     (_Growing, 'act: the memory after a step has other shapes'),
     (_LossOfRows, r'evaluate, loss: expected shape \[\], given \[2\]'),
     (_OneUnrolledRole, 'unroll_values, values: expected a tuple of 2.* of 1'),
     (dict, 'make: expected a base.Agent, given dict'),
     (lambda: 1 / 0, 'make failed: ZeroDivisionError'),
+    (lambda: sys.exit(3), '^make failed: SystemExit: 3$'),
   )
   def test_each_fault_is_told_in_a_line(self, make, message):
     with self.assertRaisesRegex(ValueError, message) as caught:

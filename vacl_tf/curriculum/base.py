@@ -247,13 +247,13 @@ def called(source: str, function: Callable[[], Any]) -> Any:
   """Calls a user's function; what it raises becomes a line with its place.
 
   Raises:
-    CurriculumError: it failed.
+    CurriculumError: it failed, or would end the process.
   """
   try:
     return function()
   except CurriculumError:
     raise
-  except Exception as error:
+  except (Exception, SystemExit) as error:
     raise CurriculumError(
       f'{source} failed: {user_code.told(error)}'
     ) from error

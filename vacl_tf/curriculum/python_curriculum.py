@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from vacl_tf import builtin
 from vacl_tf import catalog
 from vacl_tf import config
 from vacl_tf import reading
@@ -118,6 +119,10 @@ class PythonCurriculum(base.Curriculum):
     tasks, constants = Tasks(setting.space), setting.cfg.curriculum
     chooser = base.called(name, lambda: make(tasks, constants, rng))
     _check_chooser(chooser)  # A module wraps what it is given.
+    self._space = setting.space
+    self._are_legal = None  # Those of the library are known to be.
+    if name not in builtin.CURRICULA:
+      self._are_legal = python_tasks.judge(setting.space)
     self._chooser = chooser
     self.feedback = tuple(self._chooser.feedback)
     self._state = {
@@ -141,8 +146,7 @@ class PythonCurriculum(base.Curriculum):
     self, num_tasks: int, seed: types.Seed, size: tf.Tensor | None = None
   ) -> tuple[types.TaskBatch, ...]:
     size = num_tasks if size is None else int(size)
-    tasks = self._draw(self._chooser.sample, size, size, seed)
-    return (_padded(tasks, num_tasks),)
+    return (self._draw(self._chooser.sample, num_tasks, size, size, seed),)
 
   def probe(
     self, num_tasks: int, seed: types.Seed, size: tf.Tensor | None = None
@@ -150,17 +154,17 @@ class PythonCurriculum(base.Curriculum):
     if not self.can_probe:
       return ()
     most = num_tasks if size is None else int(size)
-    tasks = self._draw(self._chooser.probe, 0, most, seed)
-    return (_padded(tasks, num_tasks),)
+    return (self._draw(self._chooser.probe, num_tasks, 0, most, seed),)
 
   def _draw(
     self,
     method: Callable[[int, np.random.Generator], np.ndarray],
+    num_rows: int,
     least: int,
     most: int,
     seed: types.Seed,
-  ) -> np.ndarray:
-    """Returns tasks [K, D] of the chooser, least <= K <= most.
+  ) -> types.TaskBatch:
+    """Returns K tasks of the chooser in num_rows rows, least <= K <= most.
 
     Raises:
       base.CurriculumError: they are none.
@@ -183,7 +187,10 @@ class PythonCurriculum(base.Curriculum):
         f'{source}: expected finite numbers, given {tasks[row].tolist()} in '
         f'row {row}'
       )
-    return tasks
+    batch = _padded(tasks, num_rows)
+    if self._are_legal and not self._are_legal(batch.phi)[:number].all():
+      base.check_tasks(batch, self._space, source)
+    return batch
 
   def note_probe(
     self,
@@ -205,11 +212,18 @@ class PythonCurriculum(base.Curriculum):
     del evaluation, seed
     tasks, told = self._arrays(batches, feedback)
     self._tasks, self._value = tasks, told['value']
-    found = self._called(lambda: dict(self._chooser.update(tasks, told)))
+    found = self._called(lambda: self._chooser.update(tasks, told))
+    source = base.source_of(self._chooser.update)
+    if not isinstance(found, Mapping):
+      raise base.CurriculumError(
+        f'{source}: expected a dict of numbers, given '
+        f'{reading.one_line(repr(found))}; end with `return {{}}` if there are '
+        'none'
+      )
     mean = base.mean_value(batches[0], feedback[0].value)
     self._metrics = tuple(found) if self._metrics is None else self._metrics
     return {'training_value': mean} | base.check_metrics(
-      found, self._metrics, base.source_of(self._chooser.update)
+      found, self._metrics, source
     )
 
   def history(self) -> dict[str, np.ndarray]:

@@ -3,6 +3,7 @@
 """Tests for python_curriculum: what a user's chooser is given and gives."""
 
 import dataclasses
+import sys
 from typing import Annotated
 from unittest import mock
 
@@ -16,9 +17,7 @@ from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.curriculum import base
 from vacl_tf.curriculum import python_curriculum
-from vacl_tf.environments import task_space
 from vacl_tf.testing import fakes
-from vacl_tf.testing import toy_learner
 
 _NUM_TASKS = 6
 
@@ -170,6 +169,34 @@ class PythonCurriculumTest(_TestCase):
     )
     self.assertIn(3 * _NUM_TASKS, [x.numpy().max() for x in second.variables])
 
+  def test_what_is_infeasible_later_is_found_and_told_as_checks_do(self):
+    curriculum, chooser = self._make()
+    [batch] = curriculum.sample(_NUM_TASKS, randomness.root(0))
+    phi = batch.phi.numpy()
+    phi[4, -1] = 99.0
+    chooser.sample = lambda num_tasks, rng: phi[:num_tasks]
+    curriculum.sample(_NUM_TASKS, randomness.root(1), tf.constant(4))
+    told = []
+    for check in (
+      lambda: curriculum.sample(_NUM_TASKS, randomness.root(2)),
+      lambda: base.check_tasks(
+        batch._replace(phi=phi), self.space, base.source_of(chooser.sample)
+      ),
+    ):
+      with self.assertRaises(base.CurriculumError) as caught:
+        check()
+      told.append(str(caught.exception))
+    self.assertEqual(*told)
+    self.assertIn('in row 4', told[0])
+
+  def test_those_of_the_library_are_not_looked_at(self):
+    far = np.full([_NUM_TASKS, self.space.num_dims], 99.0)
+    with mock.patch.object(python_curriculum.builtin, 'CURRICULA', ('mine',)):
+      curriculum, chooser = self._make()
+    chooser.sample = lambda num_tasks, rng: far
+    [batch] = curriculum.sample(_NUM_TASKS, randomness.root(0))
+    self.assertAllEqual(batch.phi, far)
+
   def test_a_number_of_the_state_can_be_changed_in_place(self):
     def sample(self, num_tasks, rng):
       self.state['seen'][...] += num_tasks
@@ -191,35 +218,6 @@ class PythonCurriculumTest(_TestCase):
     self.assertAllEqual(drawn[0], drawn[2])
     self.assertNotAllEqual(drawn[0], drawn[1])
 
-  def test_tasks_are_those_of_the_space(self):
-    tasks = python_curriculum.Tasks(self.space)
-    rng = np.random.default_rng(0)
-    for drawn in (tasks.easy(50, rng), tasks.target(50, rng)):
-      self.assertEqual(drawn.shape, (50, tasks.num_dims))
-      self.assertTrue(tasks.feasible(drawn).all())
-    far = np.full([3, tasks.num_dims], 1e3)
-    self.assertFalse(tasks.feasible(far).any())
-    self.assertTrue(tasks.feasible(tasks.clip(far, rng)).all())
-    self.assertNotAllEqual(tasks.target(5, rng), tasks.target(5, rng))
-    before = tasks.target(200, rng)
-    moved = tasks.perturbed(before, 0.1, rng)
-    self.assertTrue(tasks.feasible(moved).all())
-    self.assertAllLessEqual(np.abs(moved - before), 0.1 + 1e-6)
-    self.assertGreater(np.abs(moved - before).max(), 0.05)
-    for width, probability in ((1, 1), (np.float64(0.1), np.float32(0.5))):
-      moved = tasks.perturbed(before, width, rng, probability)
-      self.assertTrue(tasks.feasible(moved).all())
-
-  def test_hindsight_tasks_have_goals_where_movers_ended(self):
-    tasks = python_curriculum.Tasks(self.space)
-    begun = np.array([[0.1, 0.2, 0.3, 0.4], [0.5, 0.6, 0.7, 0.8]])
-    final = np.array([[1.1, 1.2, 0.3, 0.4], [1.5, 1.6, 0.7, 0.8]])
-    self.assertAllEqual(
-      tasks.hindsight(begun, final),
-      [[0.1, 0.2, 1.1, 1.2], [0.5, 0.6, 1.5, 1.6]],
-    )
-    self.assertAllEqual(begun[0], [0.1, 0.2, 0.3, 0.4])
-
   @parameterized.parameters(
     (
       lambda self, num, rng: np.zeros([num, 1, 1]),
@@ -228,6 +226,11 @@ class PythonCurriculumTest(_TestCase):
     (
       lambda self, num, rng: np.full([num, self.tasks.num_dims], np.nan),
       'finite numbers, given',
+    ),
+    (
+      lambda self, num, rng: np.full([num, self.tasks.num_dims], 99.0),
+      r'^<lambda> \(python_curriculum_test.py, line \d+\): expected feasible '
+      r'tasks, given \[99.0, .* in row 0, whose entity 0 is outside of',
     ),
     (
       lambda self, num, rng: [num * ['left']],
@@ -254,6 +257,7 @@ class PythonCurriculumTest(_TestCase):
 
   @parameterized.parameters(
     (lambda tasks, cfg, rng: 1 / 0, 'mine failed: ZeroDivisionError: '),
+    (lambda tasks, cfg, rng: sys.exit(3), 'mine failed: SystemExit: 3'),
     (lambda tasks, cfg, rng: {}, 'expected a .*Chooser, given a dict; derive'),
     (lambda tasks, cfg: None, 'mine failed: TypeError: .*takes 2 positional'),
     (
@@ -277,7 +281,12 @@ class PythonCurriculumTest(_TestCase):
     ([{'best': 1e39}], 'a number or NaN for best, given 1e\\+39'),
     ([{'best': np.zeros(2)}], 'a number or NaN for best, given array'),
     ([{'best': 'good'}], "a number or NaN for best, given 'good'"),
-    ([None], "_Broken failed: TypeError: 'NoneType' object"),
+    (
+      [None],
+      r'^update \(python_curriculum_test.py, line \d+\): expected a dict of '
+      'numbers, given None; end with `return {}`',
+    ),
+    ([0.5], 'expected a dict of numbers, given 0.5; end'),
     ([], '_Broken failed: IndexError: pop from empty list'),
   )
   def test_what_update_returns_is_checked(self, returned, message):
@@ -372,6 +381,10 @@ class ProbeTest(_TestCase):
       'expected finite numbers, given',
     ),
     (
+      lambda self, num, rng: np.full([1, self.tasks.num_dims], 99.0),
+      'expected feasible tasks, given',
+    ),
+    (
       lambda self, num, rng: self.state.pop('seen') or self.state['phi'][:1],
       "state\\['seen'\\]: expected shape",
     ),
@@ -381,17 +394,6 @@ class ProbeTest(_TestCase):
     with self.assertRaisesRegex(base.CurriculumError, message) as caught:
       curriculum.probe(_NUM_TASKS, randomness.root(0))
     self.assertNotIn('\n', str(caught.exception))
-
-
-class TasksTest(tf.test.TestCase):
-  def test_canonical_order_is_that_of_graph_code(self):
-    space = toy_learner.SquareSpace()
-    phi = np.random.default_rng(0).integers(-1, 2, [50, space.num_dims])
-    phi = phi.astype(np.float32)
-    self.assertAllEqual(
-      python_curriculum.Tasks(space).canonical(phi),
-      task_space.canonical(space, tf.constant(phi)),
-    )
 
 
 if __name__ == '__main__':

@@ -291,6 +291,20 @@ class HostWorldTest(tf.test.TestCase, parameterized.TestCase):
     ):
       checked_simulator.check_world(world)
 
+  def test_a_world_does_not_end_the_process(self):
+    class Failing(_Simulator):
+      def step(self, actions):
+        raise self._faults['raised']
+
+    world = _World()
+    world.make_simulator = lambda num_worlds: Failing(world, num_worlds)
+    world.faults['raised'] = SystemExit(3)
+    with self.assertRaisesRegex(base.WorldError, '^step failed: SystemExit: 3'):
+      checked_simulator.check_world(world)
+    world.faults['raised'] = KeyboardInterrupt()
+    with self.assertRaises(KeyboardInterrupt):
+      checked_simulator.check_world(world)
+
   @parameterized.parameters(
     ({'horizon': '9'}, 'horizon: expected a whole number, given str'),
     ({'roles': types.discrete(2)}, 'roles: expected tuple, given BoundedArray'),

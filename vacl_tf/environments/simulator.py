@@ -25,18 +25,18 @@ def called(where: str, function: Callable, *args: Any) -> Any:
   """Calls a user's function; what it raises becomes a line with its place.
 
   Raises:
-    WorldError: it failed, or raised one.
+    WorldError: it failed, raised one, or would end the process.
   """
   try:
     return function(*args)
   except WorldError:
     raise
-  except Exception as error:
+  except (Exception, SystemExit) as error:
     line = raised(error) or f'{where} failed: {user_code.told(error)}'
     raise WorldError(line) from error
 
 
-def raised(error: Exception) -> str | None:
+def raised(error: BaseException) -> str | None:
   """Returns the message of a WorldError that was raised in a graph, if any."""
   found = re.search(rf'\b{WorldError.__name__}: (.*)', str(error))
   return found.group(1) if found else None

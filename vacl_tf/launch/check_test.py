@@ -34,7 +34,13 @@ class Broken(Easy):
     return told['nothing']
 
 
+class Leaving(Easy):
+  def sample(self, num_tasks, rng):
+    raise SystemExit(3)
+
+
 python_curriculum.register('broken', Broken)
+python_curriculum.register('leaving', Leaving)
 python_curriculum.register('fine', Easy)
 """
 
@@ -65,7 +71,9 @@ class CheckTest(parameterized.TestCase):
     self.assertRegex(
       ended.err,
       "^error: curriculum broken: Broken failed: KeyError: 'nothing' "
-      rf'\({path}, line 18\)\n$',
+      rf'\({path}, line 18\)\n'
+      'error: curriculum leaving.* failed: SystemExit: 3 '
+      rf'\({path}, line 23\)\n$',
     )
 
   @parameterized.parameters(

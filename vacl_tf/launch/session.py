@@ -187,9 +187,7 @@ def _outputs(
     for output in (
       loggers.CsvLogger(path / run_folder.METRICS),
       events,
-      loggers.TerminalLogger(
-        length.num_env_steps, may_end_before=length.stop_at_coverage > 0.0
-      ),
+      loggers.TerminalLogger(length),
     ):
       outputs.append(output)
       opened.callback(output.close)

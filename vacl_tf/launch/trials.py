@@ -8,25 +8,37 @@ with one line for what is wrong.
 
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
 from dm_env import specs
 
 from vacl_tf import agents
+from vacl_tf import catalog
 from vacl_tf import config
 from vacl_tf import curriculum
 from vacl_tf import environments
-from vacl_tf import presets
 from vacl_tf import randomness
 from vacl_tf import tracing
 from vacl_tf import types
+from vacl_tf import user_code
 from vacl_tf.curriculum import base as curriculum_base
 from vacl_tf.environments import base
 from vacl_tf.environments import checked_simulator
+from vacl_tf.environments import simulator
+from vacl_tf.environments import task_spec
+from vacl_tf.launch import library
+from vacl_tf.learning import ppo
+from vacl_tf.learning import sums
+from vacl_tf.training import loop
+from vacl_tf.training import programs as programs_lib
+from vacl_tf.training import run as run_lib
 
 _NUM_WORLDS = 50
+_FEW_WORLDS = 10  # Where they are large.
+_MANY = 16  # Entities of a kind; more are not tried.
 _LAST_STEPS = 5  # Whose mean progress is the value of a task.
 _ROUNDS = 30
 _RESUMED_AFTER = 10
@@ -34,19 +46,24 @@ _ATOL = 1e-3  # Between tasks as they were placed and as they are read.
 
 
 def of_task(name: str) -> str:
-  """Plays easy and target tasks with random actions."""
-  env = environments.load(name)
-  space = env.task_space
-  (easy, offset), (target, _) = (
-    _play(env, sample) for sample in (space.sample_easy, space.sample_target)
-  )
-  counted = ', '.join(f'{x.num_agents} x {x.name}' for x in env.roles)
-  line = (
-    f'{counted}, {space.num_dims} numbers a task, {env.horizon} steps; with '
-    f'random actions progress is {easy:.2f} on easy and {target:.2f} on target '
-    'tasks'
-  )
-  if easy <= target:
+  """Plays easy and target tasks with random actions, and draws some worlds.
+
+  The task's own numbers of entities are tried, and larger ones if there are.
+  """
+  task = catalog.TASKS.get(name)
+  line, is_easier, offset = _of_counts(task, {}, _NUM_WORLDS)
+  if larger := _larger_counts(task):
+    told = ' with '.join(f'{field}={x}' for field, x in larger.items())
+    try:
+      *_, other = _of_counts(task, larger, _FEW_WORLDS)
+    except ValueError as error:
+      reason = str(error).removeprefix(f'env={name}: ')
+      raise ValueError(f'{told}: {reason}') from error
+    except Exception as error:  # Of the user's code, in a graph say.
+      raise ValueError(f'{told} failed: {user_code.told(error)}') from error
+    line += f'; played with {told}, too'
+    offset = max(offset, other)
+  if not is_easier:
     line += ' (easy ones should be easier: check sample_easy)'
   if offset > _ATOL:
     line += (
@@ -56,8 +73,61 @@ def of_task(name: str) -> str:
   return line
 
 
+def _larger_counts(task: task_spec.TaskSpec) -> dict[str, int]:
+  """Returns the largest numbers of entities, or many; {} if there are none."""
+  own = task.world.counts
+  larger = [
+    min(most, max(_MANY, 2 * number))
+    for most, number in zip(task.most, own, strict=True)
+  ]
+  if tuple(larger) == own:
+    return {}
+  return dict(zip(task.world.count_fields, larger, strict=True))
+
+
+def _of_counts(
+  task: task_spec.TaskSpec, counts: Mapping[str, int], num_worlds: int
+) -> tuple[str, bool, float]:
+  """Tries a task with numbers of entities; {} for its own.
+
+  Returns:
+    What was found, whether easy tasks are easier, and how far `read_task` is at
+    most from what was placed.
+  """
+  env = environments.make(_checked_world(task, counts))
+  space = env.task_space
+  (easy, offset), (target, _) = (
+    _play(env, sample, num_worlds)
+    for sample in (space.sample_easy, space.sample_target)
+  )
+  counted = ', '.join(f'{x.num_agents} x {x.name}' for x in env.roles)
+  pictures = _check_pictures(env)
+  line = (
+    f'{counted}, {space.num_dims} numbers a task, {env.horizon} steps; with '
+    f'random actions progress is {easy:.2f} on easy and {target:.2f} on target '
+    f'tasks; {pictures}'
+  )
+  return line, easy > target, offset
+
+
+def _checked_world(
+  task: task_spec.TaskSpec, counts: Mapping[str, int]
+) -> config.EnvironmentConfig:
+  """Returns the constants of a world, if every preset can be trained."""
+  for preset in task.presets:
+    try:
+      cfg = library.make_config(task.name, **counts, preset=preset)
+      library.make_length(cfg)
+    except ValueError as error:
+      where = '' if preset == 'default' else f'preset={preset}: '
+      raise ValueError(f'{where}{error}') from error
+  return library.make_config(task.name, **counts).environment
+
+
 def _play(
-  env: base.World, sample: Callable[[int, types.Seed], tf.Tensor]
+  env: base.World,
+  sample: Callable[[int, types.Seed], tf.Tensor],
+  num_worlds: int,
 ) -> tuple[float, float]:
   """Plays an episode of random actions.
 
@@ -65,20 +135,72 @@ def _play(
     The mean progress at its end, and how far a number of `read_task` is at most
     from the task at its beginning.
   """
-  phi = np.asarray(sample(_NUM_WORLDS, randomness.root(1)))
+  phi = np.asarray(sample(num_worlds, randomness.root(1)))
   rng, progress = np.random.default_rng(0), []
-  made = checked_simulator.Checked(env.make_simulator(_NUM_WORLDS), env)
+  made = checked_simulator.Checked(env.make_simulator(num_worlds), env)
   with contextlib.closing(made) as worlds:
     worlds.place(phi, [0, 0])
     offset = np.abs(worlds.read_task() - phi).max()
     for _ in range(env.horizon):
-      worlds.observe()
-      actions = tuple(
-        _draw(role.action, [_NUM_WORLDS, role.num_agents], rng)
-        for role in env.roles
-      )
-      progress.append(worlds.step(actions).progress)
+      progress.append(_step(env, worlds, rng).progress)
   return float(np.mean(progress[-_LAST_STEPS:])), float(offset)
+
+
+def _step(
+  env: base.World, worlds: base.Simulator, rng: np.random.Generator
+) -> base.Outcome:
+  """Plays a random action of every agent."""
+  worlds.observe()
+  return worlds.step(
+    tuple(
+      _draw(role.action, [worlds.num_worlds, role.num_agents], rng)
+      for role in env.roles
+    )
+  )
+
+
+def _check_pictures(env: base.World) -> str:
+  """Draws a world at its start, after a step and at its end.
+
+  Returns:
+    Which pictures there are, if any.
+
+  Raises:
+    base.WorldError: they can't be drawn, or make no film.
+  """
+  rng = np.random.default_rng(0)
+  phi = np.asarray(env.task_space.sample_easy(1, randomness.root(1)))
+  made = checked_simulator.Checked(env.make_simulator(1), env)
+  with contextlib.closing(made) as worlds:
+    worlds.place(phi, [0, 0])
+    states = [worlds.state]
+    for step in range(env.horizon):
+      _step(env, worlds, rng)
+      if step in (0, env.horizon - 1):
+        states.append(worlds.state)
+    found = simulator.called('pictures', _pictures, env, states)
+  if found is None:
+    return 'no pictures'
+  drawn = [np.asarray(picture) for step in found for picture in step]
+  is_first_right = drawn[0].ndim == 3 and drawn[0].shape[2] == 3
+  wanted = list(drawn[0].shape) if is_first_right else '[height, width, 3]'
+  for picture in drawn:
+    if picture.dtype != np.uint8 or list(picture.shape) != wanted:
+      raise base.WorldError(
+        f'pictures: expected uint8 of shape {wanted}, the same in every step, '
+        f'given {picture.dtype} of shape {list(picture.shape)}'
+      )
+  return f'pictures of {wanted[1]} x {wanted[0]}'
+
+
+def _pictures(
+  env: base.World, states: list[Any]
+) -> list[list[base.Picture]] | None:
+  """Returns pictures of a world, None if it has none."""
+  try:
+    return env.pictures(states)
+  except NotImplementedError:
+    return None
 
 
 def _draw(
@@ -95,7 +217,7 @@ def _draw(
 
 def of_agent(name: str, env: str) -> str:
   """Makes an agent for the roles of a task, and evaluates it."""
-  cfg = presets.make(env=env, agent=name)
+  cfg = library.make_config(env, agent=name)
   world = environments.make(cfg.environment)
   agents.check(
     cfg, world.roles, lambda: checked_simulator.first_observations(world)
@@ -111,7 +233,7 @@ def of_curriculum(name: str, env: str) -> str:
   After some of them a second one is made and given the variables of the first,
   as when a run resumes: from then on both have to do the same.
   """
-  cfg = presets.make(env=env, curriculum=name, path='')
+  cfg = library.make_config(env, curriculum=name, entity_counts='')
   world = environments.make(cfg.environment)
   made, twin = (
     _Program(curriculum.make(cfg, [world], randomness.root(0)), world, cfg)
@@ -126,12 +248,28 @@ def of_curriculum(name: str, env: str) -> str:
       twin.resume_from(made)
     elif index > _RESUMED_AFTER:
       _check_alike(found, twin.round(index), index - _RESUMED_AFTER)
+  _check_names(found[1], world, cfg)
   told = ', '.join(x for x in found[1] if x != 'training_value') or 'none'
   return (
     f'{_ROUNDS} rounds of {cfg.training.num_tasks} tasks of {env}, '
     f'{1e3 * np.median(seconds):.1f} ms each; all feasible; resumes exactly; '
     f'metrics: {told}'
   )
+
+
+def _check_names(
+  told: Mapping[str, float], world: base.World, cfg: config.Config
+) -> None:
+  """Raises CurriculumError for a metric that training itself measures."""
+  run = run_lib.Run(cfg, [world])
+  _, learned = run.learner.combine(
+    sums.Sums(*(tf.ones([1]) for _ in sums.Sums._fields))
+  )
+  programs = programs_lib.Programs(run, [world], cfg, use_xla=False)
+  with contextlib.closing(programs):
+    [count] = programs.counts
+    measured = (*ppo.STEP_METRICS, *learned, *count.metrics())
+  loop.together(dict.fromkeys(measured), dict(told), run)
 
 
 _Round = tuple[list[np.ndarray], dict[str, float]]  # Tasks, metrics.

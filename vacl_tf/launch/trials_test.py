@@ -3,6 +3,7 @@
 """Tests for trials: sound things pass, and each fault is one line."""
 
 import dataclasses
+import sys
 from unittest import mock
 
 import numpy as np
@@ -11,8 +12,13 @@ from absl.testing import absltest
 from absl.testing import parameterized
 
 from vacl_tf import catalog
+from vacl_tf import types
 from vacl_tf.curriculum import base as curriculum_base
 from vacl_tf.curriculum import python_curriculum
+from vacl_tf.environments import box_tasks
+from vacl_tf.environments import one_world
+from vacl_tf.environments import python_world
+from vacl_tf.environments import task_spec
 from vacl_tf.launch import trials
 from vacl_tf.testing import fakes
 
@@ -59,6 +65,16 @@ class _Hidden(_Shuffled):
     return {'updates': self.num_updates}
 
 
+class _Doubled(_Shuffled):
+  def update(self, tasks, told):
+    return {'kl': 0.1}
+
+
+class _Covering(_Shuffled):
+  def update(self, tasks, told):
+    return {'coverage': 0.1}
+
+
 class _Infeasible(_Shuffled):
   def sample(self, num_tasks, rng):
     return super().sample(num_tasks, rng) + 100.0
@@ -101,6 +117,8 @@ class CurriculumTest(parameterized.TestCase):
   @parameterized.parameters(
     (_OwnGenerator, '^1 rounds after a resume it chooses other tasks than'),
     (_Hidden, '^1 rounds after a resume updates is another than without one'),
+    (_Doubled, '^update: kl is the name of what training itself measures'),
+    (_Covering, '^update: coverage is the name of what training itself'),
     (_Infeasible, 'sample .*expected feasible tasks'),
   )
   def test_faults(self, chooser, message):
@@ -116,6 +134,132 @@ class _Forgetful(fakes.LineWorld):
 class _Backwards(fakes.LineWorld):
   def progress(self, state):
     return 1.0 - super().progress(state)
+
+
+class _Plain(one_world.OneWorld):
+  """A world in plain Python in which nothing happens."""
+
+  action = types.discrete(3)
+
+  def __init__(self, num_agents):
+    self.num_agents = num_agents
+    self.num_steps = 0
+
+  def reset(self, task, rng):
+    return np.zeros([self.num_agents, 2])
+
+  def step(self, actions):
+    self.num_steps += 1
+    return one_world.Step(np.zeros([self.num_agents, 2]), 0.0, 0.5)
+
+
+class _Pair(_Plain):
+  def step(self, actions):
+    if self.num_agents > 2:
+      raise IndexError('too many')
+    return super().step(actions)
+
+
+class _Pictured(_Plain):
+  def render(self):
+    return np.zeros([48, 64, 3], np.uint8)
+
+
+class _NoScreen(_Plain):
+  def render(self):
+    raise RuntimeError('no display')
+
+
+class _Floats(_Plain):
+  def render(self):
+    return np.zeros([48, 64, 3])
+
+
+class _Swelling(_Plain):
+  def render(self):
+    return np.zeros([48 + self.num_steps, 64, 3], np.uint8)
+
+
+class _Leaving(_Plain):
+  def step(self, actions):
+    sys.exit(3)
+
+
+def _box(num_agents):
+  high = np.ones([num_agents, 2])
+  return box_tasks.Box(
+    -high, high, lambda num, rng: rng.uniform(-0.1, 0.1, [num, *high.shape])
+  )
+
+
+class PlainTaskTest(parameterized.TestCase):
+  def setUp(self):
+    super().setUp()
+    self.enter_context(mock.patch.dict(catalog.TASKS._entries))
+
+  def _try(self, make, **values):
+    python_world.register('mine', make, _box, horizon=4, num_agents=2, **values)
+    return trials.of_task('mine')
+
+  def test_the_largest_number_of_agents_is_played(self):
+    self.assertIn(
+      '; no pictures; played with num_agents=4, too',
+      (self._try(_Plain, max_agents=4)),
+    )
+    with self.assertRaisesRegex(
+      ValueError, '^num_agents=4: world 0, step 1 failed: IndexError: too many'
+    ):
+      catalog.TASKS._entries.pop('mine')
+      self._try(_Pair, max_agents=4)
+
+  def test_where_it_is_huge_a_smaller_one_is(self):
+    told = self._try(_Plain, max_agents=100)
+    self.assertIn('played with num_agents=16, too', told)
+
+  def test_one_number_alone(self):
+    self.assertNotIn('played with', self._try(_Pair))
+
+  def test_pictures(self):
+    self.assertIn('tasks; pictures of 64 x 48', self._try(_Pictured))
+
+  @parameterized.parameters(
+    (_NoScreen, 'render failed: RuntimeError: no display'),
+    (_Floats, r'render: expected uint8 of shape .*, given float64'),
+    (_Swelling, r'render: expected .*\[49, 64, 3\]'),
+    (_Leaving, 'step 1 failed: SystemExit: 3'),
+  )
+  def test_faults(self, make, message):
+    with self.assertRaisesRegex(ValueError, message) as caught:
+      self._try(make)
+    self.assertNotIn('\n', str(caught.exception))
+
+  @parameterized.parameters(
+    ({'ppo.num_minibatches': 'four'}, "='four' is not a whole number; give"),
+    ({'ppo.num_minibatches': 7}, '=7 does not divide'),
+    ({'training.num_tasks': 0}, '=0 is out of range; allowed'),
+  )
+  def test_constants_that_training_refuses(self, values, message):
+    with self.assertRaisesRegex(ValueError, message):
+      self._try(_Plain, values=values)
+
+  def test_other_presets_are_told_by_their_names(self):
+    spec = catalog.TASKS.get(_ENV)
+    world = dataclasses.replace(spec.world, name='mine')
+    wrong = task_spec.Preset(num_env_steps=(9, 9))
+    catalog.register_task(
+      dataclasses.replace(
+        spec, world=world, presets={**spec.presets, 'wrong': wrong}
+      )
+    )
+    with self.assertRaisesRegex(
+      ValueError, '^preset=wrong: num_env_steps=9 is below one iteration'
+    ):
+      trials.of_task('mine')
+
+
+class _Sketched(fakes.LineWorld):
+  def pictures(self, states):
+    return [[np.zeros([8 + step, 8, 3], np.uint8)] for step in range(3)]
 
 
 class TaskTest(parameterized.TestCase):
@@ -135,6 +279,12 @@ class TaskTest(parameterized.TestCase):
     told = self._try(fakes.LineWorld)
     self.assertRegex(told, r'^2 x agent, 4 numbers a task, \d+ steps; with')
     self.assertNotIn('sample_easy', told)
+
+  def test_pictures_of_a_world_of_another_kind(self):
+    with self.assertRaisesRegex(
+      ValueError, r'^pictures: expected uint8 of shape \[8, 8, 3\], the same'
+    ):
+      self._try(_Sketched)
 
   def test_those_of_the_library(self):
     self.assertIn('1 x speaker, 1 x listener', trials.of_task(_ENV))

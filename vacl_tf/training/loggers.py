@@ -23,6 +23,7 @@ import tensorflow as tf
 from tensorboard.plugins.hparams import summary_v2 as hparams
 from tensorboard.plugins.image import metadata as image_metadata
 
+from vacl_tf import config
 from vacl_tf import reading
 from vacl_tf.training import checkpoints
 from vacl_tf.training import files
@@ -282,15 +283,9 @@ def _events_until(path: pathlib.Path, last_step: int) -> int:
 class TerminalLogger:
   """A live table, or plain lines where the output is not a terminal."""
 
-  def __init__(self, num_env_steps: int, may_end_before: bool = False) -> None:
-    """Begins without a table.
-
-    Args:
-      num_env_steps: when the run ends, at the latest.
-      may_end_before: whether something else can end it.
-    """
-    self._num_env_steps = num_env_steps
-    self._bound = 'at most ' if may_end_before else ''
+  def __init__(self, length: config.RunLength) -> None:
+    self._num_env_steps = length.num_env_steps
+    self._bound = 'at most ' if length.stop_at_coverage else ''
     self._coverage = math.nan
     self._last: tuple[float, float] | None = None
     self._speed = math.nan

@@ -14,6 +14,7 @@ import tensorflow as tf
 from absl.testing import parameterized
 from PIL import Image
 
+from vacl_tf import config
 from vacl_tf.training import checkpoints
 from vacl_tf.training import files
 from vacl_tf.training import loggers
@@ -288,7 +289,7 @@ class TensorBoardLoggerTest(tf.test.TestCase):
 
 class TerminalLoggerTest(tf.test.TestCase):
   def test_plain_lines_tell_time_left_and_coverage(self):
-    logger = loggers.TerminalLogger(num_env_steps=1000)
+    logger = loggers.TerminalLogger(config.RunLength(num_env_steps=1000))
     cells = None
     for iteration in range(1, 4):
       logger.write(_row(iteration, 0.5 if iteration == 2 else math.nan))
@@ -298,27 +299,27 @@ class TerminalLoggerTest(tf.test.TestCase):
     self.assertNotIn('unstable worlds', cells)
 
   def test_time_left_is_a_bound_where_a_run_may_end_before(self):
-    logger = loggers.TerminalLogger(num_env_steps=10**9, may_end_before=True)
+    logger = loggers.TerminalLogger(config.RunLength(stop_at_coverage=0.9))
     for iteration in range(1, 4):
       logger.write(_row(iteration))
     cells = logger._cells(_row(4))
     self.assertRegex(cells['time left'], r'^at most \d+:\d\d:\d\d$')
 
   def test_few_steps_are_told_exactly(self):
-    logger = loggers.TerminalLogger(num_env_steps=10**9)
+    logger = loggers.TerminalLogger(config.RunLength(num_env_steps=10**9))
     for steps, told in ((4_200, '4,200'), (1_234_567, '1.23 M')):
       cells = logger._cells(_row(1) | {'env_steps': steps})
       self.assertEqual(cells['env steps'], told)
 
   def test_unstable_worlds_are_summed_and_told(self):
-    logger = loggers.TerminalLogger(num_env_steps=1000)
+    logger = loggers.TerminalLogger(config.RunLength(num_env_steps=1000))
     for iteration, count in enumerate((0, 2, 0, 1), 1):
       logger.write(_row(iteration) | {'unstable_worlds': float(count)})
     cells = logger._cells(_row(4))
     self.assertEqual(cells['unstable worlds'], '3')
 
   def test_no_width_of_a_terminal_cuts_anything(self):
-    logger = loggers.TerminalLogger(num_env_steps=10**9)
+    logger = loggers.TerminalLogger(config.RunLength(num_env_steps=10**9))
     sets = {'active_tasks': 2000, 'solved_tasks': 2000, 'newly_solved': 120}
     worlds = {'unstable_worlds': 3.0, 'training_value': 0.25}
     cells = logger._cells(_row(100_000, 0.5) | sets | worlds)

@@ -78,7 +78,7 @@ def iterate(
     run.coverage[:, -1],
     run.seed(stream.UPDATE),
   )
-  metrics = _together(metrics, told, run)
+  metrics = together(metrics, told, run)
   if resets and tf.reduce_any(run.curriculum.in_play() & ~was_in_play):
     for optimizer in run.learner.optimizers:
       optimizer.reset()
@@ -101,7 +101,7 @@ def _check_tasks(
         curriculum_base.check_tasks(batch, space, run.curriculum.source)
 
 
-def _together(
+def together(
   metrics: types.Metrics, told: types.Metrics, run: run_lib.Run
 ) -> types.Metrics:
   """Returns the metrics of the learner, then those of the curriculum.
