@@ -5,8 +5,10 @@
 import importlib.util
 import pathlib
 import re
+import sys
 from unittest import mock
 
+import numpy as np
 import tensorflow as tf
 from absl.testing import absltest
 
@@ -14,8 +16,10 @@ import vacl_tf
 from vacl_tf import bounds
 from vacl_tf import catalog
 from vacl_tf import client
+from vacl_tf import entity_counts
 from vacl_tf import environments
 from vacl_tf import presets
+from vacl_tf import randomness
 from vacl_tf import studies
 from vacl_tf.curriculum import python_curriculum
 from vacl_tf.environments import adapters
@@ -62,11 +66,50 @@ class GuidesTest(tf.test.TestCase):
     spec.loader.exec_module(module)
     return module
 
+  def _run_own_task(self):
+    """Registers the tasks of a guide of which one imports the other."""
+    first, second = self._programs('own_task')
+    module = self._play(first, 'rendezvous')
+    self.enter_context(mock.patch.dict(sys.modules, {'rendezvous': module}))
+    self._play(second, 'gather')
+
   def test_own_task(self):
-    self._run('own_task')
-    checked_simulator.check_world(environments.load('rendezvous'))
+    self._run_own_task()
+    for task in ('rendezvous', 'gather'):
+      checked_simulator.check_world(environments.load(task))
     for agent in ('attention', 'recurrent_attention'):
       products.check(self, products.Product('rendezvous', agent, 'vacl'))
+    products.check(self, products.Product('gather', 'attention', 'vacl'))
+
+  def test_own_task_is_the_same_in_tensorflow(self):
+    self._run_own_task()
+    worlds = [environments.load(name) for name in ('rendezvous', 'gather')]
+    phi = worlds[0].task_space.sample_easy(20, randomness.root(0)).numpy()
+    both = [world.make_simulator(20) for world in worlds]
+    for simulator in both:
+      simulator.place(phi, [0])
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+      actions = (rng.integers(0, 5, [20, 3]).astype(np.int32),)
+      found, expected = (x.step(actions) for x in both)
+      tf.nest.map_structure(self.assertAllClose, found, expected)
+      tf.nest.map_structure(self.assertAllClose, *(x.observe() for x in both))
+      self.assertAllClose(*(x.read_task() for x in both))
+    self.assertBetween(found.progress.mean(), 0.1, 0.9)
+
+  def test_own_task_has_a_map(self):
+    self._run_own_task()
+    cfg = presets.make(env='gather', num_agents=4, path='2,4')
+    layout = catalog.TASKS.get('gather').layout(
+      cfg.environment, entity_counts.path(cfg)
+    )
+    for num in (2, 4):
+      points = layout.points(np.zeros([5, 2 + 2 * num]))
+      self.assertEqual(points['beacon'].shape, (5, 1, 2))
+      self.assertEqual(points['agent'].shape, (5, num, 2))
+    scenes = environments.load('gather')
+    state = scenes.place(tf.zeros([2, 8]), randomness.root(0))
+    self.assertLen(scenes.draw(state)[1].discs, 4)
 
   def test_own_agent(self):
     self._run('own_agent')
@@ -80,7 +123,8 @@ class GuidesTest(tf.test.TestCase):
     products.check(self, product)
 
   def test_own_study(self):
-    for name in ('own_task', 'own_curriculum', 'own_study'):
+    self._run_own_task()
+    for name in ('own_curriculum', 'own_study'):
       self._run(name)
     study = studies.find('rendezvous')
     self.assertEqual(study.baseline, 'vacl')

@@ -115,11 +115,12 @@ def easy(num_tasks: int, rng: np.random.Generator) -> np.ndarray:
 
 
 corner = np.ones([2 * NUM_AGENTS, 2])
+kinds = NUM_AGENTS * ['agent'] + NUM_AGENTS * ['landmark']
 for name, has_force in ('mpe_spread', False), ('mpe_spread_force', True):
   python_world.register(
     name,
     make=lambda n, x=has_force: pettingzoo_world.PettingZooWorld(Spread(n, x)),
-    tasks=lambda n: box_tasks.Box(-corner, corner, easy),
+    tasks=lambda n: box_tasks.Box(-corner, corner, easy, kinds=kinds),
     horizon=HORIZON,
     num_agents=NUM_AGENTS,
     num_env_steps=1_500_000,

@@ -8,7 +8,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import tensorflow as tf
 
+from vacl_tf import randomness
 from vacl_tf import types
+from vacl_tf.environments import map_layout
 from vacl_tf.environments import simulator
 from vacl_tf.environments import task_space
 
@@ -18,6 +20,7 @@ Easy = Callable[[int, np.random.Generator], np.ndarray]
 # [K, entities].
 Feasible = Callable[[np.ndarray], np.ndarray]
 
+_KIND = 'point'  # What all are that have no names.
 _EDGE = 0.003  # Of the width: the rim that clipped numbers land in.
 _NUM_KNOWN = 1000  # Feasible tasks; infeasible ones are moved to the nearest.
 _MOST_ROUNDS = 1000  # Draws of as many tasks as are wanted.
@@ -39,6 +42,7 @@ class Box(task_space.TaskSpace):
     high: np.ndarray,
     easy: Easy,
     feasible: Feasible | None = None,
+    kinds: Sequence[str] | None = None,
   ) -> None:
     """Initialises the space.
 
@@ -48,10 +52,11 @@ class Box(task_space.TaskSpace):
       easy: draws tasks that begin (almost) solved.
       feasible: says which tasks of the box are possible, or which of their
         entities can be where they are; None for all.
+      kinds: a name of each entity, for pictures; None if all are alike.
 
     Raises:
       simulator.WorldError: low and high are no bounds, there is no feasible
-        task, or easy tasks are not feasible.
+        task, easy tasks are not feasible, or kinds are no names.
     """
     self._low, self._high = (np.asarray(x, np.float32) for x in (low, high))
     _check_bounds(self._low, self._high)
@@ -59,6 +64,7 @@ class Box(task_space.TaskSpace):
     self._is_possible = feasible
     self.num_entities = len(self._low)
     self.num_dims = self._low.size
+    self.kinds = _checked_kinds(kinds, self.num_entities)
     size = self.num_dims // self.num_entities
     self.entity_of_dim = np.repeat(np.arange(self.num_entities), size)
     self._known = self._draw_uniform(_NUM_KNOWN, np.random.default_rng(0))
@@ -68,6 +74,11 @@ class Box(task_space.TaskSpace):
   def shape(self) -> tuple[int, ...]:
     """The shape of a task, as the user's functions see it."""
     return self._low.shape
+
+  @property
+  def sides(self) -> np.ndarray:
+    """The bounds of a task, its shape and an axis [2]: low, high."""
+    return np.stack([self._low, self._high], -1)
 
   @property
   def width(self) -> float:
@@ -186,6 +197,67 @@ class Box(task_space.TaskSpace):
       distance = np.sum(((self._known - rows[row]) / scale) ** 2, 1)
       rows[row] = self._known[np.argmin(distance)]
     return rows.reshape(phi.shape)
+
+
+def map_of(boxes: Sequence[Box]) -> map_layout.MapLayout | None:
+  """Returns where tasks put entities of two numbers each; None for others.
+
+  Args:
+    boxes: of the same tasks with several numbers of agents, the most last.
+
+  Raises:
+    simulator.WorldError: they have different kinds of entities.
+  """
+  if any(box.shape[1:] != (2,) for box in boxes):
+    return None
+  last = boxes[-1]
+  names = list(dict.fromkeys(last.kinds))
+  for box in boxes:
+    if set(box.kinds) != set(names):
+      raise simulator.WorldError(
+        f'Box: kinds {sorted(set(box.kinds))} with {box.num_entities} '
+        f'entities, but {sorted(names)} with {last.num_entities}; name the '
+        'same kinds for all numbers of agents'
+      )
+  stages = {box.num_entities: box.kinds for box in boxes}
+  # The names of all stages in a row, of which a stage has only its own.
+  counts = tuple(
+    tuple(int(num == own) for num in stages for _ in range(num))
+    for own in stages
+  )
+  is_goal = np.array(last.kinds) == names[-1]
+  is_mover = ~is_goal if len(names) > 1 else is_goal
+  return map_layout.MapLayout(
+    kinds=tuple(kind for kinds in stages.values() for kind in kinds),
+    mover=names[0],
+    goal=names[-1],
+    movers=_around(last.sides[is_mover]),
+    goals=_around(last.sides[is_goal]),
+    length='units',
+    counts=counts,
+    sample=lambda num: np.asarray(last.sample_target(num, randomness.root(0))),
+  )
+
+
+def _around(sides: np.ndarray) -> map_layout.Box:
+  """Returns the box around boxes [entities, 2, 2] of points."""
+  low, high = sides[..., 0].min(0).tolist(), sides[..., 1].max(0).tolist()
+  return low[0], high[0], low[1], high[1]
+
+
+def _checked_kinds(
+  given: Sequence[str] | None, num_entities: int
+) -> tuple[str, ...]:
+  """Returns a name of each entity."""
+  if given is None:
+    return num_entities * (_KIND,)
+  names = () if isinstance(given, str) else tuple(given)
+  if len(names) != num_entities or not all(isinstance(x, str) for x in names):
+    raise simulator.WorldError(
+      f'Box: kinds={given!r}; expected {num_entities} names, one of each '
+      'entity, which is a row of low'
+    )
+  return names
 
 
 def _check_bounds(low: np.ndarray, high: np.ndarray) -> None:

@@ -135,5 +135,81 @@ class BoxTest(tf.test.TestCase, parameterized.TestCase):
       box_tasks.Box(low, high, _easy)
 
 
+def _points(num_agents, kinds=None, size=2):
+  """Returns agents in [-1, 1], then as many goals in [1, 3]."""
+  low = np.repeat([-1.0, 1.0], num_agents)[:, None] * np.ones([size])
+
+  def easy(num_tasks, rng):
+    return np.broadcast_to(low, [num_tasks, *low.shape])
+
+  return box_tasks.Box(low, low + 2.0, easy, kinds=kinds)
+
+
+def _in_blocks(num_agents):
+  return num_agents * ['agent'] + num_agents * ['goal']
+
+
+def _in_turns(num_agents):
+  return num_agents * ['goal', 'agent']
+
+
+class MapTest(parameterized.TestCase):
+  @parameterized.parameters(_in_blocks, _in_turns)
+  def test_entities_lie_where_their_numbers_say(self, kinds):
+    layout = box_tasks.map_of([_points(n, kinds(n)) for n in (1, 2, 3)])
+    for num_agents in (1, 2, 3):
+      phi = np.random.default_rng(0).uniform(-1, 3, [5, 4 * num_agents])
+      found = layout.points(phi)
+      self.assertLen(found, 2)
+      rows = phi.reshape([5, -1, 2])
+      for kind, points in found.items():
+        own = [i for i, x in enumerate(kinds(num_agents)) if x == kind]
+        np.testing.assert_array_equal(points, rows[:, own])
+
+  def test_the_map_is_around_the_box(self):
+    layout = box_tasks.map_of([_points(2, _in_blocks(2))])
+    self.assertEqual((layout.mover, layout.goal), ('agent', 'goal'))
+    self.assertEqual(layout.movers, (-1.0, 1.0, -1.0, 1.0))
+    self.assertEqual(layout.goals, (1.0, 3.0, 1.0, 3.0))
+    target = layout.points(layout.sample(300))
+    for kind, least in (('agent', -1.0), ('goal', 1.0)):
+      self.assertBetween(target[kind].min(), least, least + 0.05)
+      self.assertBetween(target[kind].max(), least + 1.95, least + 2.0)
+
+  def test_without_names_all_are_alike(self):
+    layout = box_tasks.map_of([_points(2)])
+    self.assertEqual(layout.points(np.zeros([3, 8]))['point'].shape, (3, 4, 2))
+    self.assertEqual(layout.movers, (-1.0, 3.0, -1.0, 3.0))
+    self.assertEqual((layout.mover, layout.movers), (layout.goal, layout.goals))
+
+  def test_as_many_entities_whatever_the_agents(self):
+    layout = box_tasks.map_of([_points(2), _points(2)])
+    self.assertEqual(layout.points(np.zeros([3, 8]))['point'].shape, (3, 4, 2))
+
+  @parameterized.parameters(1, 3)
+  def test_other_sizes_have_no_map(self, size):
+    self.assertIsNone(box_tasks.map_of([_points(2, size=size)]))
+
+  def test_numbers_alone_have_no_map(self):
+    space = box_tasks.Box(
+      [0.0, 0.0], [1.0, 1.0], lambda k, rng: np.zeros([k, 2])
+    )
+    self.assertIsNone(box_tasks.map_of([space]))
+
+  @parameterized.parameters((['agent'],), ('four',), ([1, 2, 3, 4],))
+  def test_wrong_names_are_told(self, kinds):
+    with self.assertRaisesRegex(
+      simulator.WorldError, 'Box: kinds=.*; expected 4 names, one of each'
+    ):
+      _points(2, kinds)
+
+  def test_kinds_that_come_later_are_told(self):
+    boxes = [_points(n, [f'agent_{i}' for i in range(2 * n)]) for n in (1, 2)]
+    with self.assertRaisesRegex(
+      simulator.WorldError, 'with 2 entities, but .* with 4; name the same'
+    ):
+      box_tasks.map_of(boxes)
+
+
 if __name__ == '__main__':
   absltest.main()

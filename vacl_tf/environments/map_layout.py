@@ -17,10 +17,11 @@ class MapLayout(NamedTuple):
     kinds: of entities, in the order of phi; each has as many numbers, unless
       counts says how many.
     mover: the kind that has to be at the goals.
-    goal: the kind that these are.
+    goal: the kind that these are; the mover's own if there is no other.
     movers: box of the movers, and of all others but goals, in the target tasks.
     goals: box of the goals there.
     unit: of phi, in metres.
+    length: what these are called, where they are none.
     counts: of the kinds, those of all tasks that there may be.
     sample: returns so many target tasks [rows, D], where they do not fill the
       boxes evenly.
@@ -33,15 +34,20 @@ class MapLayout(NamedTuple):
   movers: Box
   goals: Box
   unit: float = 1.0
+  length: str = 'metres'
   counts: tuple[tuple[int, ...], ...] = ()
   sample: Callable[[int], np.ndarray] | None = None
   walls: tuple[Box, ...] = ()
+
+  def names(self, num: int) -> np.ndarray:
+    """Returns the kind of each of the `num` entities of a task."""
+    even = num // len(self.kinds)
+    [count] = [x for x in self.counts if sum(x) == num] or [even]
+    return np.repeat(self.kinds, count)
 
   def points(self, phi: np.ndarray) -> dict[str, np.ndarray]:
     """Returns kind -> [rows, number, 2] in metres, of tasks phi [rows, D]."""
     num = phi.shape[1] // 2
     points = self.unit * phi.reshape(len(phi), num, 2)
-    even = num // len(self.kinds)
-    [count] = [x for x in self.counts if sum(x) == num] or [even]
-    kinds = np.repeat(self.kinds, count)
-    return {kind: points[:, kinds == kind] for kind in self.kinds}
+    names = self.names(num)
+    return {kind: points[:, names == kind] for kind in self.kinds}

@@ -17,6 +17,7 @@ from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.environments import base
 from vacl_tf.environments import box_tasks
+from vacl_tf.environments import checked_one_world
 from vacl_tf.environments import checked_simulator
 from vacl_tf.environments import one_world
 from vacl_tf.environments import simulator
@@ -29,8 +30,6 @@ _WIDTH = 6.0
 _SCALED = {'step_size': 1, 'noise': 1, 'bandwidth': 2}
 # Mixtures begin with a tenth of the tasks, 12; 4 divides them at any horizon.
 _GROWING = {'ppo.num_minibatches': 4}
-
-Layout = Mapping[str, tuple[int, ...]]  # Shapes of observed arrays, by name.
 
 
 def register(
@@ -63,26 +62,39 @@ def register(
     ValueError: the name is taken, or something is not possible.
   """
   most = _most(name, num_agents, max_agents)
-
-  def make_world(world: config.EnvironmentConfig) -> PythonWorld:
-    num = world.num_agents
-    return PythonWorld(name, lambda: make(num), tasks(num), world.horizon, num)
-
-  preset = task_spec.Preset(
-    num_env_steps=(num_env_steps, num_env_steps),
-    values=_values(tasks(num_agents).width, bool(max_agents)) | (values or {}),
-  )
+  box = checked_one_world.box(tasks, num_agents)
+  values = _values(box.width, bool(max_agents)) | (values or {})
+  steps = (num_env_steps, num_env_steps)
   spec = task_spec.TaskSpec(
     world=config.EnvironmentConfig(
       name=name, num_agents=num_agents, horizon=horizon
     ),
-    make=make_world,
+    make=lambda world: _made(make, tasks, world),
     least=(num_agents,),
     most=(most,),
-    presets={'default': preset},
+    presets={'default': task_spec.Preset(num_env_steps=steps, values=values)},
     measures=('progress', 'success rate'),
+    layout=lambda world, counts: box_tasks.map_of(
+      [checked_one_world.box(tasks, num) for (num,) in counts]
+    ),
   )
   catalog.register_task(spec)
+
+
+def _made(
+  make: Callable[[int], one_world.OneWorld],
+  tasks: Callable[[int], box_tasks.Box],
+  world: config.EnvironmentConfig,
+) -> 'PythonWorld':
+  """Returns the world of these constants."""
+  num = world.num_agents
+  return PythonWorld(
+    name=world.name,
+    make=lambda: checked_one_world.call('make', make, num),
+    tasks=checked_one_world.box(tasks, num),
+    horizon=world.horizon,
+    num_agents=num,
+  )
 
 
 def _most(name: str, num_agents: int, max_agents: int | None) -> int:
@@ -134,25 +146,22 @@ class PythonWorld(base.HostWorld):
     self.task_space = tasks.with_agents(num_agents)
     checked_simulator.check_task_space(self.task_space)
     self._make = make
-    with contextlib.closing(make()) as world:
-      self._look_at(world, num_agents)
+    made = checked_one_world.world(make(), num_agents)
+    with contextlib.closing(made) as world:
+      self._look_at(world)
 
-  def _look_at(self, world: one_world.OneWorld, num_agents: int) -> None:
+  def _look_at(self, world: one_world.OneWorld) -> None:
     """Begins an easy task, to see what its agents observe."""
-    if world.num_agents != num_agents:
-      raise base.WorldError(
-        f'num_agents: expected {num_agents}, given {world.num_agents}'
-      )
     phi = np.asarray(self.task_space.sample_easy(1, randomness.root(0)))
     task = phi.reshape(self.task_space.shape)
     where, rng = 'world 0, reset', _generator([0])
     first = simulator.called(where, world.reset, task, rng)
-    first = simulator.called(where, _arrays, where, first, num_agents)
+    first = checked_one_world.arrays(where, first, world.num_agents)
     self._layout = {key: array.shape for key, array in first.items()}
     self.roles = (self._role(world),)
 
   @property
-  def layout(self) -> Layout:
+  def layout(self) -> checked_one_world.Layout:
     """The shapes of the arrays that the agents of one world observe."""
     return self._layout
 
@@ -190,12 +199,7 @@ class PythonWorld(base.HostWorld):
       raise NotImplementedError(
         f'{self.name} has no pictures; render() has to return some'
       )
-    for frame in frames:
-      if frame.dtype != np.uint8 or frame.ndim != 3 or frame.shape[2] != 3:
-        raise base.WorldError(
-          'render: expected uint8 of shape [height, width, 3], given '
-          f'{frame.dtype} of shape {list(frame.shape)}'
-        )
+    checked_one_world.check_pictures(frames)
     return [list(state) for state in states]
 
 
@@ -232,7 +236,10 @@ class PythonSimulator(base.Simulator):
   @property
   def state(self) -> list[np.ndarray | None]:
     """Pictures, where the worlds have some."""
-    return [world.render() for world in self._worlds]
+    return [
+      simulator.called(f'world {index}, render', world.render)
+      for index, world in enumerate(self._worlds)
+    ]
 
   def place(self, phi: np.ndarray, seed: Sequence[int]) -> None:
     shape = self._world.task_space.shape
@@ -283,9 +290,17 @@ class PythonSimulator(base.Simulator):
 
   def read_task(self) -> np.ndarray:
     rows = []
-    for world, placed in zip(self._worlds, self._tasks, strict=True):
-      found = world.read_task()
-      rows.append(placed if found is None else np.asarray(found, np.float32))
+    for index, placed in enumerate(self._tasks):
+      where = f'world {index}, read_task'
+      found = simulator.called(where, self._worlds[index].read_task)
+      if found is None:
+        found = placed
+      elif np.size(found) != placed.size:
+        raise base.WorldError(
+          f'{where}: expected a task of shape {list(placed.shape)}, given '
+          f'shape {list(np.shape(found))}'
+        )
+      rows.append(np.ravel(np.asarray(found, np.float32)))
     return np.reshape(rows, [self.num_worlds, -1])
 
   def close(self) -> None:
@@ -304,15 +319,13 @@ class PythonSimulator(base.Simulator):
   def _write(self, index: int, observation: one_world.Observation) -> None:
     """Notes what the agents of a world observe now."""
     where, [role] = self._where(index), self._world.roles
-    arrays = simulator.called(
-      where, _arrays, where, observation, role.num_agents
-    )
+    arrays = checked_one_world.arrays(where, observation, role.num_agents)
     found = {key: array.shape for key, array in arrays.items()}
     if found != self._world.layout:
+      now, before = map(checked_one_world.told, (found, self._world.layout))
       raise base.WorldError(
-        f'{where}: observation of shapes {_told(found)}, but '
-        f'{_told(self._world.layout)} before; they have to stay the same in '
-        'all resets and steps'
+        f'{where}: observation of shapes {now}, but {before} before; they have '
+        'to stay the same in all resets and steps'
       )
     for key, array in arrays.items():
       self._seen[key][index] = array
@@ -320,19 +333,7 @@ class PythonSimulator(base.Simulator):
   def _check(self, index: int, found: one_world.Step, num_agents: int) -> None:
     """Raises base.WorldError for what is no step."""
     where = self._where(index)
-    if not isinstance(found, one_world.Step):
-      raise base.WorldError(
-        f'{where}: expected a one_world.Step, given {type(found).__name__}'
-      )
-    if np.shape(found.reward) not in ((), (num_agents,)):
-      raise base.WorldError(
-        f'{where}: expected a reward, or one of each of {num_agents} agents, '
-        f'given shape {list(np.shape(found.reward))}'
-      )
-    if np.shape(found.progress) or not 0.0 <= found.progress <= 1.0:
-      raise base.WorldError(
-        f'{where}: expected progress from 0 to 1, given {found.progress}'
-      )
+    checked_one_world.check_step(where, found, num_agents)
     is_over = found.is_cut and not found.has_ended
     if is_over and self._num_steps < self._world.horizon:
       raise base.WorldError(
@@ -340,38 +341,6 @@ class PythonSimulator(base.Simulator):
         f'{self._world.horizon}; let it go on as long, or give '
         f'horizon={self._num_steps}'
       )
-
-
-def _arrays(
-  where: str, observation: one_world.Observation, num_agents: int
-) -> dict[str, np.ndarray]:
-  """Returns arrays that begin with the axis of agents, by key.
-
-  Raises:
-    base.WorldError: there are none; `where` is told.
-  """
-  if not isinstance(observation, Mapping):
-    observation = {'own': observation}
-  arrays = {key: np.asarray(x) for key, x in observation.items()}
-  if num_agents == 1 and any(x.ndim == 1 for x in arrays.values()):
-    arrays = {key: x[None] for key, x in arrays.items()}
-  wrong = [
-    key
-    for key, x in arrays.items()
-    if x.ndim not in (2, 3) or len(x) != num_agents or x.dtype == np.object_
-  ]
-  if wrong or not any(x.ndim == 2 for x in arrays.values()):
-    shapes = {key: x.shape for key, x in arrays.items()}
-    raise base.WorldError(
-      f'{where}: observation: expected a vector [{num_agents}, F], and perhaps '
-      f'entities [{num_agents}, m, F], of each agent, given shapes '
-      f'{_told(shapes)}'
-    )
-  return arrays
-
-
-def _told(shapes: Layout) -> str:
-  return ', '.join(f'{key} {list(shape)}' for key, shape in shapes.items())
 
 
 def _generator(key: Sequence[int]) -> np.random.Generator:

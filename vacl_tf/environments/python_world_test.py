@@ -1,6 +1,8 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
 
+import sys
+
 import numpy as np
 import tensorflow as tf
 from absl.testing import absltest
@@ -198,6 +200,13 @@ class PythonWorldTest(tf.test.TestCase, parameterized.TestCase):
     ('reward', 'step', lambda self, a: _step(self, 0, np.zeros(3)), r'\[3\]'),
     ('no_step', 'step', lambda self, a: 3, 'expected a one_world.Step'),
     ('cut', 'step', lambda self, a: _cut(self), 'give horizon=1'),
+    (
+      'ended',
+      'step',
+      lambda self, a: _step(self, 0.0)._replace(has_ended=a > 0),
+      'has_ended: expected True or False',
+    ),
+    ('exit', 'step', lambda self, a: sys.exit(3), 'failed: SystemExit: 3'),
     ('bug', 'step', lambda self, a: 1 // 0, 'ZeroDivisionError: '),
   )
   def test_a_wrong_world_is_told_in_a_line(self, name, method, message):
@@ -213,6 +222,51 @@ class PythonWorldTest(tf.test.TestCase, parameterized.TestCase):
       simulator._worlds[1] = broken
       simulator.step((np.ones([2, 2], int),))
     self.assertNotIn('\n', str(found.exception))
+
+  @parameterized.named_parameters(
+    ('info', lambda *_: (np.zeros([2, 3]), {}), 'expected the observation al'),
+    ('nothing', lambda *_: None, '.*given own: None'),
+    ('exit', lambda *_: sys.exit(3), 'failed: SystemExit: 3'),
+  )
+  def test_a_wrong_reset_is_told(self, reset, message):
+    make = type('Broken', (Walk,), {'reset': reset})
+    with self.assertRaisesRegex(
+      base.WorldError, f'^world 0, reset:? {message}'
+    ):
+      _world(make)
+
+  @parameterized.named_parameters(
+    (
+      'task',
+      'read_task',
+      lambda self: [1.0],
+      r'expected .*\[2\], given.* \[1\]',
+    ),
+    ('picture', 'render', lambda self: 1 // 0, 'failed: ZeroDivisionError'),
+  )
+  def test_what_is_read_wrong_is_told(self, method, function, message):
+    make = type('Broken', (Walk,), {method: function})
+    simulator = _world(make).make_simulator(1)
+    simulator.place(np.zeros([1, 2], np.float32), [0])
+    with self.assertRaisesRegex(
+      base.WorldError, f'^world 0, {method}:? {message}'
+    ):
+      _ = simulator.read_task() if method == 'read_task' else simulator.state
+
+  def test_pictures_that_change_their_size_are_told(self):
+    frames = [np.zeros([4, width, 3], np.uint8) for width in (5, 6)]
+    with self.assertRaisesRegex(base.WorldError, 'render: .*of one size'):
+      _world().pictures([frames[:1], frames[1:]])
+
+  def test_what_is_no_world_is_told(self):
+    with self.assertRaisesRegex(
+      base.WorldError, 'given an object; a gymnasium'
+    ):
+      _world(object)
+
+  def test_tasks_that_are_no_box_are_told(self):
+    with self.assertRaisesRegex(base.WorldError, 'returns a tuple; return box'):
+      python_world.register('none', Walk, lambda n: (1, 2), horizon=4)
 
   def test_another_number_of_agents_is_told(self):
     with self.assertRaisesRegex(base.WorldError, 'expected 3, given 2'):

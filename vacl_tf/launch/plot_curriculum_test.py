@@ -3,6 +3,7 @@
 """Pictures of curricula show tasks where they are, early to late."""
 
 import pathlib
+from unittest import mock
 
 import numpy as np
 import tensorflow as tf
@@ -10,12 +11,15 @@ from absl.testing import absltest
 from absl.testing import parameterized
 from matplotlib import image
 
+from vacl_tf import catalog
 from vacl_tf import config
 from vacl_tf import curriculum
 from vacl_tf import environments
 from vacl_tf import presets
 from vacl_tf import randomness
 from vacl_tf import types
+from vacl_tf.environments import box_tasks
+from vacl_tf.environments import python_world
 from vacl_tf.launch import plot_curriculum
 from vacl_tf.launch import records
 from vacl_tf.testing import run_folders
@@ -65,6 +69,32 @@ class LayoutTest(parameterized.TestCase):
       np.testing.assert_allclose(
         points['box'][0, :, 0], 0.4 * np.arange(num_agents, num)
       )
+
+  def test_points_of_a_plain_python_world_have_a_map(self):
+    def tasks(num_agents):
+      corner = np.full([2 * num_agents, 2], 3.0)
+      return box_tasks.Box(
+        *(-corner, corner),
+        lambda num, rng: np.zeros([num, *corner.shape]),
+        kinds=num_agents * ['agent'] + num_agents * ['lamp'],
+      )
+
+    self.enter_context(mock.patch.dict(catalog.TASKS._entries))
+    python_world.register(
+      *('own', lambda num_agents: None, tasks),
+      horizon=4,
+      num_agents=2,
+      max_agents=8,
+    )
+    layout = plot_curriculum.layout_of(
+      presets.make(env='own', num_agents=4, path='2,4')
+    )
+    for num_agents in (2, 4):
+      points = layout.points(np.zeros([7, 4 * num_agents]))
+      self.assertEqual(list(points), ['agent', 'lamp'])
+      self.assertEqual(points['lamp'].shape, (7, num_agents, 2))
+    self.assertEqual(layout.movers, (-3.0, 3.0, -3.0, 3.0))
+    self.assertEqual(layout.sample(5).shape, (5, 16))
 
   def test_walls_are_those_of_the_world(self):
     layout = _layout('hard_spread')

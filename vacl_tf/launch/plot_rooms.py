@@ -24,9 +24,9 @@ _BLUR = np.array([1.0, 4.0, 6.0, 4.0, 1.0]) / 16.0  # Over bins.
 _GAMMA = 0.5  # Of shades, so that a few tasks are seen beside many.
 _INSIDE = 0.9  # Share of the solved tasks within their line.
 _WIDTH, _GAP = 11.2, 0.35  # Inches of all columns, and between two of them.
-_LEAST = 0.7  # Inches of a room's height.
+_LEAST, _MOST = 0.7, 6.0  # Inches of a room's height.
 _EVEN = 3.0  # Times the density of an even fill: as dark as shades get.
-_BELOW = 2.6  # Inches for the distances and the legend.
+_DISTANCES, _LEGEND = 1.7, 0.9  # Inches of what is below the rooms.
 
 
 def labels(run: records.Record) -> dict[str, str]:
@@ -45,14 +45,21 @@ def height(
   """Returns the inches that the rooms of snapshots need."""
   num_columns = len(task_sets.choose_snapshots(snapshots)) + 1
   side = _side(layout, num_columns)
-  return _BELOW + len(set(layout.kinds)) * (side + 0.25)
+  below = _LEGEND + _DISTANCES * _has_goals(layout)
+  return below + len(set(layout.kinds)) * (side + 0.25)
+
+
+def _has_goals(layout: map_layout.MapLayout) -> bool:
+  """Whether there are distances between movers and goals to be drawn."""
+  return layout.mover != layout.goal
 
 
 def _side(layout: map_layout.MapLayout, num_columns: int) -> float:
   """Returns the inches of a room's height."""
   low, high = bounds(layout)
   width, height = high - low
-  return max((_WIDTH / num_columns - _GAP) * height / width, _LEAST)
+  side = (_WIDTH / num_columns - _GAP) * height / width
+  return float(np.clip(side, _LEAST, _MOST))
 
 
 def draw(
@@ -68,10 +75,10 @@ def draw(
   kinds = list(dict.fromkeys(layout.kinds))
   side = _side(layout, len(chosen) + 1)
   grid = part.subplots(
-    len(kinds) + 1,
+    len(kinds) + _has_goals(layout),
     len(chosen) + 1,
     squeeze=False,
-    height_ratios=[*len(kinds) * [side], 1.5],
+    height_ratios=[*len(kinds) * [side], *_has_goals(layout) * [1.5]],
   )
   columns = [snapshots[i] for i in chosen]
   titles = [f'{step / _MILLION:.3g} M steps' for step in steps]
@@ -95,14 +102,17 @@ def draw(
       axis.set_xticklabels([])
   for axis, title in zip(grid[0], [*titles, 'target tasks'], strict=True):
     axis.set_title(title)
-  grid[-2][0].set_xlabel('metres')
-  grid[-1][-1].remove()
-  _draw_below(grid[-1][:-1], columns, layout, target)
-  _add_legend(part, labels(run), bool(layout.walls))
+  grid[len(kinds) - 1][0].set_xlabel(layout.length)
+  if _has_goals(layout):
+    grid[-1][-1].remove()
+    _draw_below(grid[-1][:-1], columns, layout, target)
+  _add_legend(part, labels(run), layout)
 
 
 def _add_legend(
-  part: 'figure.SubFigure', names: dict[str, str], has_walls: bool
+  part: 'figure.SubFigure',
+  names: dict[str, str],
+  layout: map_layout.MapLayout,
 ) -> None:
   from matplotlib import lines
   from matplotlib import patches
@@ -116,9 +126,12 @@ def _add_legend(
       color=SOLVED,
       label=f'{names["solved"]}; in rooms, the line holds 90 %',
     ),
-    lines.Line2D([], [], color=INK, ls='--', label='target tasks'),
   ]
-  if has_walls:
+  if _has_goals(layout):
+    handles.append(
+      lines.Line2D([], [], color=INK, ls='--', label='target tasks')
+    )
+  if layout.walls:
     handles.append(patches.Patch(color=_WALL, label='walls'))
   part.legend(handles=handles, loc='outside lower center', ncols=2)
 
@@ -140,7 +153,7 @@ def _draw_below(
     axis.set_yticklabels([])
   row[0].set_ylabel(f'share of\n{_plural(layout.goal)}')
   middle = row[len(row) // 2]
-  middle.set_xlabel(f'nearest {layout.mover} within (metres)')
+  middle.set_xlabel(f'nearest {layout.mover} within ({layout.length})')
 
 
 def _plural(kind: str) -> str:

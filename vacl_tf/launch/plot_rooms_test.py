@@ -2,12 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shades and lines of rooms lie where the tasks are."""
 
+import pathlib
+
 import numpy as np
 from absl.testing import absltest
+from absl.testing import parameterized
 from matplotlib import figure
 
+from vacl_tf import config
 from vacl_tf.environments import map_layout
 from vacl_tf.launch import plot_rooms
+from vacl_tf.launch import records
 
 _ROOM = (-2.0, 2.0, -1.0, 1.0)
 _LAYOUT = map_layout.MapLayout(('agent', 'goal'), 'agent', 'goal', _ROOM, _ROOM)
@@ -51,6 +56,38 @@ class DensityTest(absltest.TestCase):
     square = _LAYOUT._replace(movers=(-2.0, 2.0, -2.0, 2.0))
     self.assertLess(heights[0], heights[1])
     self.assertLess(heights[0], plot_rooms.height(square, snapshots))
+    tower = _LAYOUT._replace(movers=(-2.0, 2.0, -900.0, 900.0))
+    self.assertLess(plot_rooms.height(tower, snapshots), 20.0)  # Inches.
+
+
+class DrawTest(parameterized.TestCase):
+  @parameterized.named_parameters(
+    ('with_goals', 'goal', ['share of\ngoals']), ('without', 'agent', [])
+  )
+  def test_distances_are_drawn_where_there_are_goals(self, goal, shares):
+    layout = _LAYOUT._replace(
+      kinds=('agent', goal), goal=goal, length='cells', counts=((1, 1),)
+    )
+    phi = np.random.default_rng(0).uniform(-1, 1, [9, 4])
+    record = records.Record(
+      path=pathlib.Path(),
+      cfg=config.Config(),
+      columns={'iteration': np.array([1.0]), 'env_steps': np.array([100.0])},
+      length=config.RunLength(),
+    )
+    picture = figure.Figure()
+    [part] = picture.subfigures(1, 1, squeeze=False)[0]
+    snapshots = {1: {'active_phi': phi, 'solved_phi': phi}}
+    plot_rooms.draw(part, record, snapshots, layout, phi)
+    names = [axis.get_ylabel() for axis in part.axes]
+    kinds = [f'{kind}s' for kind in dict.fromkeys(layout.kinds)]
+    self.assertEqual([x for x in names if x], kinds + shares)
+    lengths = ' '.join(axis.get_xlabel() for axis in part.axes)
+    self.assertIn('cells', lengths)
+    self.assertNotIn('metres', lengths)
+    [legend] = part.legends
+    told = [text.get_text() for text in legend.get_texts()]
+    self.assertEqual('target tasks' in told, bool(shares))
 
 
 if __name__ == '__main__':

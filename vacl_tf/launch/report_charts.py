@@ -154,7 +154,9 @@ def sets(
     labels = plot_rooms.labels(run)
     lines = [line(labels[x], colours[x], at, np.array(far[x])) for x in colours]
     charts.append(
-      chart('Distance to the target tasks', _STEPS_NAME, 'metres', lines)
+      chart(
+        'Distance to the target tasks', _STEPS_NAME, found.layout.length, lines
+      )
     )
   return charts
 

@@ -88,7 +88,8 @@ def _lengths(
   """Yields names and values [B], in metres, of what may make tasks hard."""
   points = layout.points(phi)
   movers, goals = points[layout.mover], points[layout.goal]
-  if movers.shape[1] == goals.shape[1]:
+  is_alone = layout.mover == layout.goal
+  if movers.shape[1] == goals.shape[1] and not is_alone:
     yield (
       f'longest way from {layout.mover} to {layout.goal}',
       np.array(list(map(_longest_way, movers, goals))),

@@ -10,6 +10,7 @@ from absl.testing import absltest
 from absl.testing import parameterized
 
 from vacl_tf import presets
+from vacl_tf.environments import map_layout
 from vacl_tf.launch import judging
 from vacl_tf.launch import robustness
 
@@ -70,6 +71,14 @@ class RobustnessTest(parameterized.TestCase):
   def test_of_two_tasks_there_are_two_strata(self):
     for parts in self._judge(num_tasks=2)['strata'].values():
       self.assertLen(parts, 2)
+
+  def test_of_one_kind_there_is_no_way_to_a_goal(self):
+    room = (-1.0, 1.0, -1.0, 1.0)
+    layout = map_layout.MapLayout(('point',), 'point', 'point', room, room)
+    phi = np.array([[0.0, 0.0, 0.3, 0.4]])
+    [(name, lengths)] = robustness._lengths(layout, phi)
+    self.assertEqual(name, 'two nearest points')
+    np.testing.assert_allclose(lengths, [0.5])
 
   def test_the_longest_way_is_that_of_the_best_matching(self):
     rng = np.random.default_rng(0)

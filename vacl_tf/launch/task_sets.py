@@ -37,12 +37,11 @@ def sample_target(
     return layout.sample(_NUM_TARGET)
   num_dims = snapshots[max(snapshots)]['active_phi'].shape[1]
   num_tasks = int(np.clip(_MAX_PAIRS // num_dims**2, 10, _NUM_TARGET))
-  num = num_dims // (2 * len(layout.kinds))  # Entities of a kind.
   boxes = [
     layout.goals if kind == layout.goal else layout.movers
-    for kind in layout.kinds
+    for kind in layout.names(num_dims // 2)
   ]
-  sides = np.repeat(np.reshape(boxes, [-1, 2, 2]), num, 0)
+  sides = np.reshape(boxes, [-1, 2, 2])
   rows = np.random.default_rng(0).uniform(
     sides[..., 0], sides[..., 1], [num_tasks, *sides.shape[:2]]
   )

@@ -6,6 +6,7 @@ import numpy as np
 from absl.testing import absltest
 
 from vacl_tf import presets
+from vacl_tf.environments import map_layout
 from vacl_tf.launch import plot_curriculum
 from vacl_tf.launch import task_sets
 
@@ -33,6 +34,27 @@ class SnapshotsTest(absltest.TestCase):
     }
     chosen = task_sets.choose_snapshots(snapshots)
     self.assertEqual(chosen, [1, 10, 20, 50])
+
+
+class TargetTest(absltest.TestCase):
+  def test_kinds_may_be_of_different_numbers(self):
+    left, right = (-2.0, -1.0, -1.0, 1.0), (1.0, 2.0, -1.0, 1.0)
+    layout = map_layout.MapLayout(
+      kinds=('beacon', 'agent'),
+      mover='agent',
+      goal='beacon',
+      movers=left,
+      goals=right,
+      counts=((1, 2), (1, 4)),
+    )
+    for num_agents in (2, 4):
+      phi = np.zeros([3, 2 + 2 * num_agents])
+      target = task_sets.sample_target(layout, {1: {'active_phi': phi}})
+      points = layout.points(target)
+      self.assertEqual(points['beacon'].shape[1:], (1, 2))
+      self.assertEqual(points['agent'].shape[1:], (num_agents, 2))
+      self.assertGreater(points['beacon'][..., 0].min(), 1.0)
+      self.assertLess(points['agent'][..., 0].max(), -1.0)
 
 
 class DistanceTest(absltest.TestCase):
