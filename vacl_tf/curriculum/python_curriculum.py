@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from vacl_tf import builtin
 from vacl_tf import catalog
 from vacl_tf import config
 from vacl_tf import reading
@@ -112,7 +111,24 @@ class PythonCurriculum(base.Curriculum):
 
   is_compiled = False
 
-  def __init__(self, name: str, make: Make, setting: base.Setting) -> None:
+  def __init__(
+    self,
+    name: str,
+    make: Make,
+    setting: base.Setting,
+    are_trusted: bool = False,
+  ) -> None:
+    """Makes a chooser.
+
+    Args:
+      name: of the curriculum.
+      make: returns the chooser.
+      setting: the tasks, and the constants.
+      are_trusted: whether its tasks are known to be feasible.
+
+    Raises:
+      base.CurriculumError: there is none.
+    """
     super().__init__(name=name)
     rng = base.generator(setting.seed)
     self._num_dims = setting.space.num_dims
@@ -120,9 +136,7 @@ class PythonCurriculum(base.Curriculum):
     chooser = base.called(name, lambda: make(tasks, constants, rng))
     _check_chooser(chooser)  # A module wraps what it is given.
     self._space = setting.space
-    self._are_legal = None  # Those of the library are known to be.
-    if name not in builtin.CURRICULA:
-      self._are_legal = python_tasks.judge(setting.space)
+    self._are_legal = None if are_trusted else python_tasks.judge(setting.space)
     self._chooser = chooser
     self.feedback = tuple(self._chooser.feedback)
     self._state = {

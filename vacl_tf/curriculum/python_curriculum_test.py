@@ -92,7 +92,7 @@ class _TestCase(tf.test.TestCase, parameterized.TestCase):
     self.enter_context(mock.patch.dict(catalog.CURRICULA._entries))
     self.space = fakes.LineWorld(10).task_space
 
-  def _make(self, chooser=_Chooser):
+  def _make(self, chooser=_Chooser, are_trusted=False):
     made = []
 
     def make(*args):
@@ -107,7 +107,8 @@ class _TestCase(tf.test.TestCase, parameterized.TestCase):
       most_tasks=_NUM_TASKS,
       seed=randomness.root(0),
     )
-    return catalog.CURRICULA.get('mine').make(setting), made[0]
+    curriculum = catalog.CURRICULA.get('mine').make
+    return curriculum(setting, are_trusted=are_trusted), made[0]
 
 
 class PythonCurriculumTest(_TestCase):
@@ -191,8 +192,7 @@ class PythonCurriculumTest(_TestCase):
 
   def test_those_of_the_library_are_not_looked_at(self):
     far = np.full([_NUM_TASKS, self.space.num_dims], 99.0)
-    with mock.patch.object(python_curriculum.builtin, 'CURRICULA', ('mine',)):
-      curriculum, chooser = self._make()
+    curriculum, chooser = self._make(are_trusted=True)
     chooser.sample = lambda num_tasks, rng: far
     [batch] = curriculum.sample(_NUM_TASKS, randomness.root(0))
     self.assertAllEqual(batch.phi, far)

@@ -29,7 +29,9 @@ def _spec(
   def make(setting: 'base.Setting') -> 'base.Curriculum':
     from vacl_tf.curriculum import python_curriculum
 
-    return python_curriculum.PythonCurriculum(name, load(), setting)
+    return python_curriculum.PythonCurriculum(
+      name, load(), setting, are_trusted=True
+    )
 
   return catalog.CurriculumSpec(name=name, make=make, config=constants)
 
