@@ -107,9 +107,9 @@ class GuidesTest(tf.test.TestCase):
       points = layout.points(np.zeros([5, 2 + 2 * num]))
       self.assertEqual(points['beacon'].shape, (5, 1, 2))
       self.assertEqual(points['agent'].shape, (5, num, 2))
-    scenes = environments.load('gather')
-    state = scenes.place(tf.zeros([2, 8]), randomness.root(0))
-    self.assertLen(scenes.draw(state)[1].discs, 4)
+    env = environments.load('gather')
+    state = env.place(tf.zeros([2, 8]), randomness.root(0))
+    self.assertLen(env.draw(state)[1].discs, 4)
 
   def test_own_agent(self):
     self._run('own_agent')

@@ -190,7 +190,7 @@ class PythonCurriculumTest(_TestCase):
     self.assertEqual(*told)
     self.assertIn('in row 4', told[0])
 
-  def test_those_of_the_library_are_not_looked_at(self):
+  def test_those_that_are_trusted_are_not_looked_at(self):
     far = np.full([_NUM_TASKS, self.space.num_dims], 99.0)
     curriculum, chooser = self._make(are_trusted=True)
     chooser.sample = lambda num_tasks, rng: far

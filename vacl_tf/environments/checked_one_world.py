@@ -55,8 +55,8 @@ def box(
   return found
 
 
-def world(made: Any, num_agents: int) -> one_world.OneWorld:
-  """Returns the world that was made, if it is one of so many agents.
+def world(made: Any) -> one_world.OneWorld:
+  """Returns what was made, if it is a world.
 
   Raises:
     simulator.WorldError: it is not.
@@ -65,10 +65,6 @@ def world(made: Any, num_agents: int) -> one_world.OneWorld:
     raise simulator.WorldError(
       f'make: expected a one_world.OneWorld, given {_article(made)}; '
       + _WRAPPERS
-    )
-  if made.num_agents != num_agents:
-    raise simulator.WorldError(
-      f'num_agents: expected {num_agents}, given {made.num_agents}'
     )
   return made
 
@@ -85,9 +81,10 @@ def arrays(
   found = {key: _array(where, key, x) for key, x in given.items()}
   if num_agents == 1 and any(x.ndim == 1 for x in found.values()):
     found = {key: x[None] for key, x in found.items()}
-  wrong = [x for x in found.values() if x.ndim not in (2, 3)]
-  wrong += [x for x in found.values() if x.ndim and len(x) != num_agents]
-  if wrong or not any(x.ndim == 2 for x in found.values()):
+  is_wrong = any(
+    x.ndim not in (2, 3) or len(x) != num_agents for x in found.values()
+  )
+  if is_wrong or not any(x.ndim == 2 for x in found.values()):
     shapes = told({key: x.shape for key, x in found.items()})
     raise simulator.WorldError(
       f'{where}: observation: expected a vector [{num_agents}, F], and perhaps '
@@ -173,10 +170,10 @@ def _array(where: str, key: str, given: Any) -> np.ndarray:
 
 
 def _as_array(given: Any) -> np.ndarray | None:
-  """Returns an array, None if rows have different lengths."""
+  """Returns an array, None of what can't be one."""
   try:
     return np.asarray(given)
-  except ValueError:
+  except Exception:  # A tensor on another device has a TypeError, say.
     return None
 
 
@@ -191,7 +188,11 @@ def _shown(given: Any) -> str:
   """Returns a single value, or the type and shape of an array, in words."""
   array = _as_array(given)
   if array is None:
-    return f'{_article(given)} whose rows have different lengths'
+    is_list = isinstance(given, list | tuple)
+    told = (
+      'whose rows have different lengths' if is_list else 'that is no array'
+    )
+    return f'{_article(given)} {told}'
   if array.ndim == 0:
     is_number = array.dtype.kind in _NUMBERS
     return str(given) if is_number else reading.one_line(repr(given))

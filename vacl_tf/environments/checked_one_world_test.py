@@ -133,12 +133,23 @@ class CheckedOneWorldTest(parameterized.TestCase):
       checked_one_world.box(lambda n: 1 // 0, 2)
     self.assertEqual(checked_one_world.box(_box, 3).num_entities, 3)
 
+  def test_a_tensor_of_another_device_is_told(self):
+    class Tensor:
+      def __array__(self, *args, **kwargs):
+        raise TypeError('copy it to host memory first')
+
+    self._assert_told(
+      'world 0, reset: observation: expected an array of numbers, or a dict of '
+      'such, given own: a Tensor that is no array',
+      *(checked_one_world.arrays, 'world 0, reset', Tensor(), 2),
+    )
+
   def test_what_is_no_world_is_told_where_it_goes(self):
     self._assert_told(
       'make: expected a one_world.OneWorld, given an object; a gymnasium.Env '
       'goes into gymnasium_world.GymnasiumWorld(env), a ParallelEnv into '
       'pettingzoo_world.PettingZooWorld(env)',
-      *(checked_one_world.world, object(), 2),
+      *(checked_one_world.world, object()),
     )
 
   @parameterized.named_parameters(

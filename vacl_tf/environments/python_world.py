@@ -26,6 +26,7 @@ from vacl_tf.environments import task_spec
 _MASK = '_mask'
 # Constants of the curriculum for tasks of this width, as Simple-Spread's are.
 _WIDTH = 6.0
+_LEAST, _MOST = 0.001, 100_000.0  # Of what the constants allow.
 # By the power of a length that each is.
 _SCALED = {'step_size': 1, 'noise': 1, 'bandwidth': 2}
 # Mixtures begin with a tenth of the tasks, 12; 4 divides them at any horizon.
@@ -110,6 +111,11 @@ def _most(name: str, num_agents: int, max_agents: int | None) -> int:
 
 def _values(width: float, grows: bool) -> dict[str, Any]:
   """Returns constants for tasks of a mean width, and of several counts."""
+  if not _LEAST <= width <= _MOST:
+    raise simulator.WorldError(
+      f'tasks: a mean width of {width:g} is out of range; allowed: {_LEAST:g} '
+      f'to {_MOST:g}; give the numbers in another unit'
+    )
   defaults = config.TaskExpansionConfig()
   scale = width / _WIDTH
   return {
@@ -146,12 +152,16 @@ class PythonWorld(base.HostWorld):
     self.task_space = tasks.with_agents(num_agents)
     checked_simulator.check_task_space(self.task_space)
     self._make = make
-    made = checked_one_world.world(make(), num_agents)
+    made = checked_one_world.world(make())
     with contextlib.closing(made) as world:
-      self._look_at(world)
+      self._look_at(world, num_agents)
 
-  def _look_at(self, world: one_world.OneWorld) -> None:
+  def _look_at(self, world: one_world.OneWorld, num_agents: int) -> None:
     """Begins an easy task, to see what its agents observe."""
+    if world.num_agents != num_agents:
+      raise base.WorldError(
+        f'num_agents: expected {num_agents}, given {world.num_agents}'
+      )
     phi = np.asarray(self.task_space.sample_easy(1, randomness.root(0)))
     task = phi.reshape(self.task_space.shape)
     where, rng = 'world 0, reset', _generator([0])

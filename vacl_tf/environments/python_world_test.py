@@ -163,6 +163,13 @@ class PythonWorldTest(tf.test.TestCase, parameterized.TestCase):
         'none', Walk, _tasks, horizon=4, num_agents=num, max_agents=most
       )
 
+  @parameterized.parameters(1e-5, 1e6)
+  def test_extreme_units_are_refused(self, width):
+    with self.assertRaisesRegex(
+      ValueError, r'mean width of .*allowed: 0\.001 to 100000; give the numbers'
+    ):
+      python_world._values(width, grows=False)
+
   @parameterized.parameters(0.001, 0.5, 1000.0)
   def test_the_unit_of_a_box_changes_nothing(self, unit):
     """Steps and noise are lengths; the kernel is exp(-d^2 / bandwidth)."""

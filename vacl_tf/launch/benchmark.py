@@ -163,7 +163,7 @@ def _starts(cfg: config.Config) -> dict[str, float]:
     f'--{name}={count}'
     for name, count in zip(world.count_fields, world.counts, strict=True)
   ]
-  changes = config_flags.given(cfg) | {'agent.name': cfg.agent.name}
+  changes = config_flags.given(cfg)
   found = {}
   with tempfile.TemporaryDirectory() as folder:
     for name in ('cold', 'warm'):

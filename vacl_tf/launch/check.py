@@ -95,10 +95,8 @@ def main() -> int:
     except (ValueError, curriculum_base.CurriculumError) as error:
       told = re.sub(rf'^\w+={trial.name}: ', '', str(error))
       code = command_line.fail(f'{what}: {told}')
-    except (
-      Exception,
-      SystemExit,
-    ) as error:  # Of the user's code, in a graph say.
+    # Of the user's code, in a graph say.
+    except (Exception, SystemExit) as error:
       code = command_line.fail(f'{what} failed: {user_code.told(error)}')
   return code
 

@@ -11,6 +11,7 @@ import numpy as np
 from vacl_tf import catalog
 from vacl_tf import config
 from vacl_tf import entity_counts
+from vacl_tf import user_code
 from vacl_tf.environments import map_layout
 from vacl_tf.launch import plot_curves
 from vacl_tf.launch import plot_rooms
@@ -32,9 +33,21 @@ def layout_of(cfg: config.Config) -> map_layout.MapLayout | None:
 
   Raises:
     ImportError: what the task's map needs is not installed.
+    simulator.WorldError: a user's map is wrong.
   """
   task = catalog.TASKS.get(cfg.environment.name)
-  return task.layout(cfg.environment, entity_counts.path(cfg))
+  path = entity_counts.path(cfg)
+  try:
+    return task.layout(cfg.environment, path)
+  except ImportError:
+    raise
+  except Exception as error:
+    from vacl_tf.environments import simulator  # Slow: it needs TensorFlow.
+
+    if isinstance(error, simulator.WorldError):
+      raise
+    told = f'layout failed: {user_code.told(error)}'
+    raise simulator.WorldError(told) from error
 
 
 class Sets(NamedTuple):

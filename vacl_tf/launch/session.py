@@ -216,10 +216,15 @@ def _outputs(
 
 
 def _layout(cfg: config.Config) -> map_layout.MapLayout | None:
-  """Returns the map of a run's tasks, None if there is none to be had."""
+  """Returns the map of a run's tasks, None if there is none to be had.
+
+  Raises:
+    base.WorldError: a user's map is wrong, which is better told now than when
+      the run is finished.
+  """
   try:
     return plot_curriculum.layout_of(cfg)
-  except (ImportError, ValueError):
+  except ImportError:
     return None  # The picture at the end of the run says why.
 
 

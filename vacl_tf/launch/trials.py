@@ -30,6 +30,7 @@ from vacl_tf.environments import checked_simulator
 from vacl_tf.environments import simulator
 from vacl_tf.environments import task_spec
 from vacl_tf.launch import library
+from vacl_tf.launch import plot_curriculum
 from vacl_tf.learning import ppo
 from vacl_tf.learning import sums
 from vacl_tf.training import loop
@@ -38,7 +39,7 @@ from vacl_tf.training import run as run_lib
 
 _NUM_WORLDS = 50
 _FEW_WORLDS = 10  # Where they are large.
-_MANY = 16  # Entities of a kind; more are not tried.
+_MANY = 16  # Entities of a kind, or twice the task's own; more are not tried.
 _LAST_STEPS = 5  # Whose mean progress is the value of a task.
 _ROUNDS = 30
 _RESUMED_AFTER = 10
@@ -53,13 +54,14 @@ def of_task(name: str) -> str:
   task = catalog.TASKS.get(name)
   line, is_easier, offset = _of_counts(task, {}, _NUM_WORLDS)
   if larger := _larger_counts(task):
-    told = ' with '.join(f'{field}={x}' for field, x in larger.items())
+    told = ' and '.join(f'{field}={x}' for field, x in larger.items())
     try:
       *_, other = _of_counts(task, larger, _FEW_WORLDS)
     except ValueError as error:
       reason = str(error).removeprefix(f'env={name}: ')
       raise ValueError(f'{told}: {reason}') from error
-    except Exception as error:  # Of the user's code, in a graph say.
+    # Of the user's code, in a graph say.
+    except (Exception, SystemExit) as error:
       raise ValueError(f'{told} failed: {user_code.told(error)}') from error
     line += f'; played with {told}, too'
     offset = max(offset, other)
@@ -113,11 +115,12 @@ def _of_counts(
 def _checked_world(
   task: task_spec.TaskSpec, counts: Mapping[str, int]
 ) -> config.EnvironmentConfig:
-  """Returns the constants of a world, if every preset can be trained."""
+  """Returns the constants of a world, if all presets and its map are right."""
   for preset in task.presets:
     try:
       cfg = library.make_config(task.name, **counts, preset=preset)
       library.make_length(cfg)
+      plot_curriculum.layout_of(cfg)
     except ValueError as error:
       where = '' if preset == 'default' else f'preset={preset}: '
       raise ValueError(f'{where}{error}') from error

@@ -204,13 +204,36 @@ class PlainTaskTest(parameterized.TestCase):
   def test_the_largest_number_of_agents_is_played(self):
     self.assertIn(
       '; no pictures; played with num_agents=4, too',
-      (self._try(_Plain, max_agents=4)),
+      self._try(_Plain, max_agents=4),
     )
     with self.assertRaisesRegex(
       ValueError, '^num_agents=4: world 0, step 1 failed: IndexError: too many'
     ):
       catalog.TASKS._entries.pop('mine')
       self._try(_Pair, max_agents=4)
+
+  def test_a_map_that_can_not_be_drawn_is_told(self):
+    def tasks(num):
+      corner = np.ones([num, 2])
+      return box_tasks.Box(
+        *(-corner, corner, lambda k, rng: np.zeros([k, num, 2])),
+        kinds=[f'agent{index}' for index in range(num)],
+      )
+
+    python_world.register(
+      'mine', _Plain, tasks, horizon=4, num_agents=2, max_agents=4
+    )
+    with self.assertRaisesRegex(ValueError, 'name the same kinds for all'):
+      trials.of_task('mine')
+
+  def test_a_map_that_fails_is_told(self):
+    self._try(_Plain)
+    entries = catalog.TASKS._entries
+    entries['mine'] = dataclasses.replace(
+      entries['mine'], layout=lambda world, counts: {}['no']
+    )
+    with self.assertRaisesRegex(ValueError, 'layout failed: KeyError'):
+      trials.of_task('mine')
 
   def test_where_it_is_huge_a_smaller_one_is(self):
     told = self._try(_Plain, max_agents=100)

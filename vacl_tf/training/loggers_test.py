@@ -319,7 +319,8 @@ class TerminalLoggerTest(tf.test.TestCase):
     self.assertEqual(cells['unstable worlds'], '3')
 
   def test_no_width_of_a_terminal_cuts_anything(self):
-    logger = loggers.TerminalLogger(config.RunLength(num_env_steps=10**9))
+    length = config.RunLength(num_env_steps=10**9, stop_at_coverage=0.9)
+    logger = loggers.TerminalLogger(length)
     sets = {'active_tasks': 2000, 'solved_tasks': 2000, 'newly_solved': 120}
     worlds = {'unstable_worlds': 3.0, 'training_value': 0.25}
     cells = logger._cells(_row(100_000, 0.5) | sets | worlds)
