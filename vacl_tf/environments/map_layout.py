@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-Box = tuple[float, float, float, float]  # x from, x to, y from, y to; metres.
+Box = tuple[float, float, float, float]  # x from, x to, y from, y to; lengths.
 
 
 class MapLayout(NamedTuple):
@@ -20,8 +20,8 @@ class MapLayout(NamedTuple):
     goal: the kind that these are; the mover's own if there is no other.
     movers: box of the movers, and of all others but goals, in the target tasks.
     goals: box of the goals there.
-    unit: of phi, in metres.
-    length: what these are called, where they are none.
+    unit: of phi, as a length on the map.
+    length: what lengths are in.
     counts: of the kinds, those of all tasks that there may be.
     sample: returns so many target tasks [rows, D], where they do not fill the
       boxes evenly.
@@ -46,7 +46,7 @@ class MapLayout(NamedTuple):
     return np.repeat(self.kinds, count)
 
   def points(self, phi: np.ndarray) -> dict[str, np.ndarray]:
-    """Returns kind -> [rows, number, 2] in metres, of tasks phi [rows, D]."""
+    """Returns kind -> [rows, number, 2] on the map, of tasks phi [rows, D]."""
     num = phi.shape[1] // 2
     points = self.unit * phi.reshape(len(phi), num, 2)
     names = self.names(num)

@@ -44,7 +44,7 @@ _LEGEND_COLUMNS = (54, 110)  # Characters of an entry: two in a row, or one.
 _LABEL_COLUMNS = 24  # Characters of a label on a curve; else it is a letter.
 _PALETTE = 256  # Colours of a picture.
 _HEIGHT, _LINE_HEIGHT = 4.6, 0.24  # Inches, without and per line of the legend.
-_RIGHTMOST = 0.75  # Share of the axis; farther right, labels are to the left.
+_ROOM = 0.25  # Share of the axis that a label may need.
 _FEW_TICKS = 1.5  # Decades of steps up to which 2 and 5 are marked, too.
 
 
@@ -66,12 +66,16 @@ class Group(NamedTuple):
 
 
 class _Curve(NamedTuple):
-  """What is written at a curve: its text and where it passes."""
+  """What is written at a curve: its text and where it passes.
+
+  Farther right than a share of the axis, the text is to the left of the curve.
+  """
 
   text: str
   colour: str
   steps: np.ndarray
   values: np.ndarray
+  rightmost: float = 0.75
 
 
 def draw(groups: Sequence[Group], title: str, output: pathlib.Path) -> None:
@@ -97,6 +101,8 @@ def draw(groups: Sequence[Group], title: str, output: pathlib.Path) -> None:
       _draw_group(right, group, 'wall_seconds', _MINUTE, colour, False)
     if len(groups) == len(groups[0].runs) == 1:
       _draw_success(left, right, groups[0].runs[0])
+      # Success is to the right of the curve.
+      curves = [curves[0]._replace(rightmost=_ROOM)]
     curves += _draw_authors(left, groups)
     _set_axes(left, right, curves)
     _write_labels(left, curves)
@@ -281,7 +287,7 @@ def _write_labels(axis: 'axes.Axes', curves: Sequence[_Curve]) -> None:
     share = 1.0 - (index + 1) / (len(found) + 1)
     x = _crossing(curve, share)
     y = max(float(np.interp(x, curve.steps, curve.values)), 0.03)
-    is_left = (np.log(x) - low) / (high - low) < _RIGHTMOST
+    is_left = (np.log(x) - low) / (high - low) < curve.rightmost
     is_short = len(curve.text) <= _LABEL_COLUMNS
     axis.annotate(
       curve.text if is_short else curve.text.partition(':')[0],

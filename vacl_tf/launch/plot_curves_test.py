@@ -200,6 +200,21 @@ class PicturesTest(parameterized.TestCase):
     x, y = texts['vacl']  # It stands at the curve.
     self.assertAlmostEqual(y, 0.1 * round(x / 0.35))
 
+  def test_the_label_of_one_run_is_not_where_success_is(self):
+    # Another task than the authors', so no curve of theirs widens the axis.
+    runs = [
+      run_folders.write_run(self.root / str(i), {'environment.horizon': 60 + i})
+      for i in range(2)
+    ]
+    plot.plot(runs[:1], self.output)
+    plot.plot(runs, self.output)
+    sides = [
+      [text.get_horizontalalignment() for text in picture.axes[0].texts]
+      for picture in self.drawn
+      if picture.axes[0].get_xscale() == 'log'
+    ]
+    self.assertEqual(sides, [['right'], ['left', 'left']])
+
   def test_labels_name_the_runs_and_join_them(self):
     names = ['ours', 'theirs, too', 'ours']
     runs = [

@@ -249,7 +249,7 @@ def _outline(
 def _extent(
   shares: np.ndarray, layout: map_layout.MapLayout
 ) -> tuple[float, float, float, float]:
-  """Returns left, right, bottom and top of all bins, in metres."""
+  """Returns left, right, bottom and top of all bins, as lengths."""
   low, high = bounds(layout)
   bin_size = (high - low).max() / _NUM_BINS
   right, top = low + bin_size * np.array(shares.shape[::-1])

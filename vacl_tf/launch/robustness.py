@@ -62,6 +62,7 @@ def judge(
     'seed': options.seed,
     'policy': 'stochastic',
     'success_of_worst': worst,
+    'unit': layout.length if layout else None,
     'strata': {
       name: _strata(lengths, success)
       for name, lengths in (_lengths(layout, phi) if layout else ())
@@ -85,7 +86,7 @@ def _success(
 def _lengths(
   layout: map_layout.MapLayout, phi: np.ndarray
 ) -> Iterator[tuple[str, np.ndarray]]:
-  """Yields names and values [B], in metres, of what may make tasks hard."""
+  """Yields names and values [B] of lengths that may make tasks hard."""
   points = layout.points(phi)
   movers, goals = points[layout.mover], points[layout.goal]
   is_alone = layout.mover == layout.goal
@@ -131,7 +132,7 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
   for share, success in found['success_of_worst'].items():
     yield f'{share + " %":>11}  {success:.4f}'
   for name, parts in found['strata'].items():
-    yield f'quarters by the {name}'
+    yield f'quarters by the {name} ({found["unit"]})'
     for part in parts:
-      length = f'{part["from"]:.2f} to {part["to"]:.2f} m'
+      length = f'{part["from"]:.2f} to {part["to"]:.2f}'
       yield f'{length:>16}  {part["success"]:.4f}'

@@ -67,6 +67,9 @@ class RobustnessTest(parameterized.TestCase):
     lines = list(robustness.lines(found))
     self.assertIn('60 target tasks, 2 episodes each', lines[0])
     self.assertLen(lines, 2 + len(robustness.WORST) + 2 * 5)
+    told = [line for line in lines if line.startswith('quarters by')]
+    self.assertLen(told, 2)
+    self.assertTrue(all(line.endswith('(metres)') for line in told))
 
   def test_of_two_tasks_there_are_two_strata(self):
     for parts in self._judge(num_tasks=2)['strata'].values():

@@ -63,7 +63,7 @@ def nearest_mover(phi: np.ndarray, layout: map_layout.MapLayout) -> np.ndarray:
 def distance_to_target(
   phi: np.ndarray, target: np.ndarray, layout: map_layout.MapLayout
 ) -> float:
-  """Returns how far a set of tasks is from the target distribution, in metres.
+  """Returns how far tasks are from the target distribution, as a length.
 
   That is the 1-Wasserstein distance of each coordinate's distribution, the mean
   over the kinds of entities and both coordinates. Entities of a kind are
