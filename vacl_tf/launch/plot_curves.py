@@ -66,16 +66,21 @@ class Group(NamedTuple):
 
 
 class _Curve(NamedTuple):
-  """What is written at a curve: its text and where it passes.
+  """What is written at a curve, and where it passes.
 
-  Farther right than a share of the axis, the text is to the left of the curve.
+  Attributes:
+    text: what is written.
+    colour: of it.
+    steps: [T] where the curve passes.
+    values: [T] likewise.
+    rightmost: share of the axis; farther right the text is left of the curve.
   """
 
   text: str
   colour: str
   steps: np.ndarray
   values: np.ndarray
-  rightmost: float = 0.75
+  rightmost: float = 1.0 - _ROOM
 
 
 def draw(groups: Sequence[Group], title: str, output: pathlib.Path) -> None:
