@@ -40,9 +40,7 @@ def attend(
   if is_small:
     size = keys.shape[-1]
     products = tf.expand_dims(query, 2) * tf.expand_dims(keys, 1)
-    # A matrix-vector product is faster than a reduction; see
-    # `blocks.standardize`.
-    scores = tf.matmul(tf.reshape(products, [-1, size]), tf.ones([size, 1]))
+    scores = blocks.sum_columns(tf.reshape(products, [-1, size]))
     scores = tf.reshape(scores, tf.shape(products)[:3])
   else:
     scores = tf.matmul(query, keys, transpose_b=True)

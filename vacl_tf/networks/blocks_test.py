@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Initialiser, normalisation and its gradient."""
 
+from unittest import mock
+
 import numpy as np
 import tensorflow as tf
 from absl.testing import parameterized
@@ -68,6 +70,29 @@ class StandardizeTest(tf.test.TestCase):
       y = blocks.standardize(x)
     self.assertAllClose(y, np.zeros([1, 8]))
     self.assertAllInRange(tape.gradient(y, x), -1.0, 1.0)
+
+
+class ReductionTest(tf.test.TestCase):
+  """Sums are products on a CPU and reductions on a GPU."""
+
+  def test_both_ways_give_the_same(self):
+    x = tf.constant(np.random.default_rng(4).normal(size=[9, 6]), tf.float32)
+    found = []
+    for devices in ([], ['a GPU']):
+      with mock.patch.object(
+        tf.config, 'get_visible_devices', lambda kind, x=devices: x
+      ):
+        found.append(
+          (
+            blocks.sum_rows(x),
+            blocks.sum_columns(x),
+            blocks.sum_columns(x, 0.5),
+            *tf.test.compute_gradient(blocks.standardize, [x])[0],
+          )
+        )
+    self.assertAllClose(*found, rtol=1e-5, atol=1e-6)
+    self.assertAllClose(found[0][0], x.numpy().sum(0), rtol=1e-5, atol=1e-6)
+    self.assertAllClose(found[0][2][:, 0], x.numpy().sum(1) / 2, 1e-5, 1e-6)
 
 
 class LinearTest(parameterized.TestCase, tf.test.TestCase):
