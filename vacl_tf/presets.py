@@ -141,7 +141,9 @@ def restore(values: Mapping[str, Any]) -> config.Config:
       values.get('curriculum.name', config.Config().curriculum.name),
     )
   except ValueError as error:
-    raise ValueError(f'{error}; one of your own needs --import') from error
+    raise ValueError(
+      f'{error}; one of your own needs --import, or in Python its import'
+    ) from error
   known = overrides.leaves(base)
   for name, value in values.items():
     if name in known and not _is_alike(value, known[name]):

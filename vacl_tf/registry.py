@@ -60,6 +60,10 @@ class Registry(Generic[T]):
     if name not in self._entries:
       told = overrides.unknown(self._kind, name, self._entries)
       # Not of a slip of the pen.
-      hint = '' if told.endswith('?') else '; your own need --import'
+      hint = (
+        ''
+        if told.endswith('?')
+        else '; your own need --import, or in Python their own import'
+      )
       raise ValueError(told + hint)
     return self._entries[name]

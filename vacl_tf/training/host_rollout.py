@@ -19,6 +19,7 @@ from vacl_tf import types
 from vacl_tf.agents import base as agent_base
 from vacl_tf.environments import base
 from vacl_tf.environments import checked_simulator
+from vacl_tf.environments import simulator
 from vacl_tf.learning import microbatch
 from vacl_tf.training import recording
 from vacl_tf.training import rollout
@@ -101,8 +102,9 @@ class Worlds:
     return np.concatenate([group.read_task() for group in self._groups])
 
   def _simulator(self, size: int) -> base.Simulator:
-    simulator = self.env.make_simulator(size)
-    return checked_simulator.Checked(simulator, self.env)
+    make = self.env.make_simulator
+    made = simulator.called('make_simulator', make, size)
+    return checked_simulator.Checked(made, self.env)
 
 
 def _take_turns(

@@ -15,6 +15,7 @@ from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.agents import recurrent_agent
 from vacl_tf.curriculum import base
+from vacl_tf.environments import base as environments_base
 from vacl_tf.environments.hide_and_seek import environment
 from vacl_tf.environments.hide_and_seek import mechanics
 from vacl_tf.training import host_rollout
@@ -295,6 +296,19 @@ class WorldsTest(tf.test.TestCase):
     # Other worlds take their place, and what was counted stays.
     host_rollout.perform(act, played, phi[:1], _SEED)
     self.assertEqual(played.num_unstable, 4)
+
+
+class BrokenTest(tf.test.TestCase):
+  def test_worlds_that_cannot_be_made_are_told_in_a_line(self):
+    world = _world()
+    message = '^make_simulator failed: KeyError: .*no such map'
+    with (
+      mock.patch.object(
+        type(world), 'make_simulator', side_effect=KeyError('no such map')
+      ),
+      self.assertRaisesRegex(environments_base.WorldError, message),
+    ):
+      host_rollout.perform(None, host_rollout.Worlds(world), _phi(), _SEED)
 
 
 class PerformTest(tf.test.TestCase):
