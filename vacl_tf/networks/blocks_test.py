@@ -77,7 +77,8 @@ class ReductionTest(tf.test.TestCase):
 
   def test_both_ways_give_the_same(self):
     x = tf.constant(np.random.default_rng(4).normal(size=[9, 6]), tf.float32)
-    found = []
+    found, uses_products = [], []
+    spec = tf.TensorSpec([None, 6])
     for devices in ([], ['a GPU']):
       with mock.patch.object(
         tf.config, 'get_visible_devices', lambda kind, x=devices: x
@@ -90,6 +91,11 @@ class ReductionTest(tf.test.TestCase):
             *tf.test.compute_gradient(blocks.standardize, [x])[0],
           )
         )
+        for function in (blocks.sum_rows, blocks.sum_columns):
+          program = tf.function(function).get_concrete_function(spec)
+          kinds = {op.type for op in program.graph.get_operations()}
+          uses_products.append('MatMul' in kinds)
+    self.assertEqual(uses_products, [True, True, False, False])
     self.assertAllClose(*found, rtol=1e-5, atol=1e-6)
     self.assertAllClose(found[0][0], x.numpy().sum(0), rtol=1e-5, atol=1e-6)
     self.assertAllClose(found[0][2][:, 0], x.numpy().sum(1) / 2, 1e-5, 1e-6)
