@@ -59,7 +59,7 @@ class Scale(NamedTuple):
 class Total(NamedTuple):
   """Sums over agent-samples."""
 
-  gradients: list[tf.Tensor]
+  gradient: tf.Tensor  # [P] of all variables: one is cheap to hand over.
   metrics: tf.Tensor  # The _LOSS_METRICS.
   number: tf.Tensor  # [] of agent-samples.
 
@@ -298,14 +298,14 @@ class Learner(tf.Module):
       scale: of the advantages.
       observe: state to observations.
     """
-    variables = [variable for part in self._parts for variable in part]
+    variables = sum(self._parts, ())
     num_agents = sum(x.shape[-1] for x in samples.log_prob)
     rows = num_rows // self.config.num_minibatches
     within = tf.range(rows_per_microbatch)
     number = rows_per_microbatch * self.segment_length * num_agents
     number = tf.constant(float(number))
 
-    def accumulate(k: tf.Tensor, total: Total) -> Total:
+    def accumulate(k: tf.Tensor, total: tuple) -> tuple:
       # Not a slice: XLA needs its start at compile time.
       place = minibatch * rows + k * rows_per_microbatch + within
       chosen = tf.gather(order, place)
@@ -313,15 +313,17 @@ class Learner(tf.Module):
       with tf.GradientTape() as tape:
         loss, metrics = self._loss(mine, scale, observe)
         loss *= number
-      found = Total(tape.gradient(loss, variables), number * metrics, number)
+      found = (tape.gradient(loss, variables), number * metrics, number)
       return tf.nest.map_structure(tf.add, total, found)
 
-    nothing = Total(
-      [tf.zeros_like(variable) for variable in variables],
+    nothing = (
+      tuple(tf.zeros_like(variable) for variable in variables),
       tf.zeros([len(_LOSS_METRICS)]),
       tf.constant(0.0),
     )
-    return microbatch.repeat(rows // rows_per_microbatch, accumulate, nothing)
+    times = rows // rows_per_microbatch
+    parts, *others = microbatch.repeat(times, accumulate, nothing)
+    return Total(tf.concat([tf.reshape(x, [-1]) for x in parts], 0), *others)
 
   def apply(self, total: Total) -> tf.Tensor:
     """Makes one step on the mean gradient.
@@ -333,8 +335,10 @@ class Learner(tf.Module):
       The STEP_METRICS, as a vector.
     """
     cfg = self.config
+    shapes = [x.shape for x in sum(self._parts, ())]
     scale = cfg.gradient_scale / total.number
-    gradients = [scale * x for x in total.gradients]
+    flat = tf.split(scale * total.gradient, [x.num_elements() for x in shapes])
+    gradients = [tf.reshape(*x) for x in zip(flat, shapes, strict=True)]
     norms = []
     for optimizer, part in zip(self.optimizers, self._parts, strict=True):
       mine, gradients = gradients[: len(part)], gradients[len(part) :]
