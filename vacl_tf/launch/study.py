@@ -201,11 +201,11 @@ class _Runner:
   def run(self, asked: signals.Asked) -> int:
     """Returns the exit code."""
     told = -_STATUS_SECONDS
-    while self._jobs or (self._waiting and not self._is_ending(asked)):
+    while self._jobs or (self._waiting and not asked.number):
       if asked.number:
         for job in self._jobs:
           job.stop(asked.times)
-      elif not self._is_ending(asked):
+      else:
         self._fill()
       if time.monotonic() - told >= _STATUS_SECONDS:
         told = time.monotonic()
@@ -236,9 +236,6 @@ class _Runner:
     else:
       what = f'{self._failed} of {len(self._plan.runs)} runs failed'
     return command_line.fail(f'{what}; the same command tries them again')
-
-  def _is_ending(self, asked: signals.Asked) -> bool:
-    return bool(asked.number) or self._failed_in_a_row >= _MAX_FAILURES
 
   def _fill(self) -> None:
     """Starts runs as long as there are cores for them."""
@@ -277,7 +274,8 @@ class _Runner:
       if outcome.error:
         self._fail(job.run, outcome.error)
       elif outcome.is_complete:
-        self._failed_in_a_row = 0
+        if self._failed_in_a_row < _MAX_FAILURES:
+          self._failed_in_a_row = 0
         _tell(f'{job.run.name} {_describe(state)}')
         if self._waiting or self._jobs:
           _tell(self._progress)
@@ -285,6 +283,8 @@ class _Runner:
   def _fail(self, run: studies.Run, error: str) -> None:
     self._failed += 1
     self._failed_in_a_row += 1
+    if self._failed_in_a_row == _MAX_FAILURES:
+      self._waiting.clear()
     _tell(f'{run.name} failed: {error}')
 
 

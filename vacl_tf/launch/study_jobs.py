@@ -131,7 +131,13 @@ class Job:
 
   def step(self) -> Outcome | None:
     """Looks after it; returns how it ended, None while it has not."""
-    outcome = self._follow()
+    try:
+      outcome = self._follow()
+    except OSError as error:
+      # Such as a full disk: the other runs go on.
+      if self._process.poll() is None:
+        return None
+      outcome = Outcome(is_complete=False, error=str(error))
     if outcome is not None:
       self._resources.close()
     return outcome

@@ -194,6 +194,35 @@ class RunTest(_Case):
     runs = [run._replace(task=task) for run in plan.runs]
     self.assertEqual(self.run_plan(plan._replace(runs=runs)).code, 0)
 
+  def test_a_run_that_ends_well_later_starts_no_others(self):
+    self.enter_kinds(s100='hang', s101='fail', s102='fail', s103='fail')
+    plan = _plan(self.root, seeds=range(100, 106), methods=['uniform'])
+    slow = plan.folder / plan.runs[0].name
+    fail = study._Runner._fail
+
+    def failed(runner, run, error):
+      fail(runner, run, error)
+      if run.seed == 103:
+        (slow / 'go').touch()
+
+    with mock.patch.object(study._Runner, '_fail', failed):
+      ended = self.run_plan(plan._replace(jobs=2))
+    self.assertEqual(ended.out.count('begins'), 4)
+    self.assertIn('seed100 ended at', ended.out)
+    self.assertIn('3 runs in a row failed', ended.err)
+
+  def test_a_full_disk_fails_one_run_only(self):
+    self.enter_kinds()
+    plan = _plan(self.root, seeds=(100, 101), methods=['uniform'])
+    # Where the evaluation of the first one would be written.
+    first = plan.folder / plan.runs[0].name
+    (first / (study_records.EVALUATION + '.new')).mkdir(parents=True)
+    ended = self.run_plan(plan)
+    self.assertEqual(ended.code, command_line.FAILURE)
+    self.assertRegex(ended.out, r'seed100 failed: .*Is a directory')
+    self.assertIn('seed101 ended at', ended.out)
+    self.assertIn('1 of 2 runs failed', ended.err)
+
   def test_a_bad_evaluation_is_none(self):
     self.enter_kinds(s100='bad evaluation')
     plan = _plan(self.root, methods=['uniform'])
