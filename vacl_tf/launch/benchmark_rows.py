@@ -237,10 +237,10 @@ def read_all(folders: Iterable[pathlib.Path]) -> list[Row]:
   """Returns the rows of folders, by file name; one may be missing.
 
   Raises:
-    UsageError: a folder or a row can't be read, or a row is that of another
-      file.
+    UsageError: a folder or a row can't be read, a row is that of another
+      file, or two are of the same run.
   """
-  rows = []
+  rows, paths = [], {}
   for folder in folders:
     try:
       reading.check_folder(folder)
@@ -257,6 +257,13 @@ def read_all(folders: Iterable[pathlib.Path]) -> list[Row]:
           f'{path} is the row of {rows[-1].file_name}; rename it, or remove '
           'it if it is a copy'
         )
+      run = (rows[-1].submission, rows[-1].sha256, path.name)
+      if run in paths:
+        raise command_line.UsageError(
+          f'{path} and {paths[run]} are rows of the same run of '
+          f'{rows[-1].submission}; remove one of them'
+        )
+      paths[run] = path
   return rows
 
 

@@ -121,6 +121,15 @@ class RowsTest(parameterized.TestCase):
     with self.assertRaisesRegex(command_line.UsageError, 'is not a file'):
       benchmark_rows.read(self.folder / 'none.json')
 
+  def test_a_run_counts_once(self):
+    benchmark_rows.write(_ROW, self.folder)
+    other = pathlib.Path(self.create_tempdir('again').full_path)
+    benchmark_rows.write(_ROW, other)
+    with self.assertRaisesRegex(
+      command_line.UsageError, 'again/.* and .* are rows of the same run of'
+    ):
+      benchmark_rows.read_all([self.folder, other])
+
   def test_a_copy_is_refused(self):
     path = benchmark_rows.write(_ROW, self.folder)
     (self.folder / 'copy.json').write_text(path.read_text())
