@@ -53,7 +53,7 @@ def make(
     made = entity_progression.EntityProgression(settings, spec.make)
   else:
     made = spec.make(settings[0])
-  _check_feedback(made)
+  _check_feedback(made, cfg)
   return made
 
 
@@ -88,8 +88,10 @@ def _settings(
   ]
 
 
-def _check_feedback(made: 'curriculum_base.Curriculum') -> None:
-  """Raises UnsuitableError for what is no field of a TaskFeedback."""
+def _check_feedback(
+  made: 'curriculum_base.Curriculum', cfg: config.Config
+) -> None:
+  """Raises UnsuitableError for feedback that there is not."""
   from vacl_tf import types
   from vacl_tf.curriculum import base
 
@@ -97,3 +99,9 @@ def _check_feedback(made: 'curriculum_base.Curriculum') -> None:
     if field not in types.TaskFeedback._fields:
       known = types.TaskFeedback._fields
       raise base.UnsuitableError(overrides.unknown('feedback', field, known))
+  if 'max_target' in made.feedback and cfg.ppo.center_rewards:
+    raise base.UnsuitableError(
+      'it compares returns of different iterations (max_target), which '
+      'ppo.center_rewards=true shifts; add --noconfig.ppo.center_rewards, or '
+      'choose another score'
+    )

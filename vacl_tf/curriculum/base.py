@@ -197,6 +197,26 @@ def fresh_batch(
   return types.TaskBatch(phi, tf.shape(phi)[0] if size is None else size)
 
 
+def check_size(
+  batch: types.TaskBatch, num_tasks: int, source: str, is_probe: bool = False
+) -> None:
+  """Raises CurriculumError for other than the tasks that were asked for.
+
+  Args:
+    batch: of `Curriculum.sample` or `probe`, of a single entity count.
+    num_tasks: that were asked for.
+    source: where they come from.
+    is_probe: of `probe`; any number of its rows may be played.
+  """
+  rows, size = len(batch.phi), int(batch.size)
+  if rows != num_tasks or not (0 if is_probe else rows) <= size <= rows:
+    wanted = 'at most all' if is_probe else 'all'
+    raise CurriculumError(
+      f'{source}: expected {num_tasks} tasks, {wanted} of which are played, '
+      f'given {rows} and a size of {size}'
+    )
+
+
 def check_goals(goals: tuple[tuple[int, int], ...]) -> None:
   """Raises UnsuitableError if a task space does not name its `goals`."""
   if not goals:

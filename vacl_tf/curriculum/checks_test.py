@@ -65,6 +65,19 @@ class CheckTasksTest(parameterized.TestCase, tf.test.TestCase):
       self._check(np.zeros(shape))
 
 
+class CheckSizeTest(parameterized.TestCase, tf.test.TestCase):
+  @parameterized.product(rows=(0, 4, 5, 6), size=(-1, 0, 4, 5, 6))
+  def test_all_that_were_asked_for(self, rows, size):
+    batch = base.fresh_batch(tf.zeros([rows, 4]), tf.constant(size))
+    for is_probe, least in ((False, 5), (True, 0)):
+      if rows == 5 and least <= size <= 5:
+        base.check_size(batch, 5, 'sample', is_probe)
+        continue
+      message = f'^sample: expected 5 tasks, .* given {rows} and .* of {size}$'
+      with self.assertRaisesRegex(base.CurriculumError, message):
+        base.check_size(batch, 5, 'sample', is_probe)
+
+
 class TargetTest(parameterized.TestCase, tf.test.TestCase):
   @parameterized.parameters(1, 2)
   def test_it_is_kept_from_a_curriculum_if_asked(self, num_counts):

@@ -251,7 +251,7 @@ def of_curriculum(name: str, env: str) -> str:
       twin.resume_from(made)
     elif index > _RESUMED_AFTER:
       _check_alike(found, twin.round(index), index - _RESUMED_AFTER)
-  _check_names(found[1], world, cfg)
+  _check_metrics(found[1], world, cfg)
   told = ', '.join(x for x in found[1] if x != 'training_value') or 'none'
   return (
     f'{_ROUNDS} rounds of {cfg.training.num_tasks} tasks of {env}, '
@@ -260,10 +260,10 @@ def of_curriculum(name: str, env: str) -> str:
   )
 
 
-def _check_names(
-  told: Mapping[str, float], world: base.World, cfg: config.Config
+def _check_metrics(
+  told: Mapping[str, Any], world: base.World, cfg: config.Config
 ) -> None:
-  """Raises CurriculumError for a metric that training itself measures."""
+  """Raises CurriculumError for metrics that training would refuse."""
   run = run_lib.Run(cfg, [world])
   _, learned = run.learner.combine(
     sums.Sums(*(tf.ones([1]) for _ in sums.Sums._fields))
@@ -272,10 +272,10 @@ def _check_names(
   with contextlib.closing(programs):
     [count] = programs.counts
     measured = (*ppo.STEP_METRICS, *learned, *count.metrics())
-  loop.together(dict.fromkeys(measured), dict(told), run)
+  loop.together(dict.fromkeys(measured, 0.0), dict(told), run)
 
 
-_Round = tuple[list[np.ndarray], dict[str, float]]  # Tasks, metrics.
+_Round = tuple[list[np.ndarray], dict[str, np.ndarray]]  # Tasks, metrics.
 
 
 class _Program:
@@ -288,7 +288,7 @@ class _Program:
     cfg: config.Config,
   ) -> None:
     self._made, self._world = made, world
-    number = cfg.training.num_tasks
+    self._num_tasks = number = cfg.training.num_tasks
     traced = _as_it_is
     if made.is_compiled:
       is_pure = world.task_space.is_compiled
@@ -316,7 +316,7 @@ class _Program:
     if self._made.can_probe:
       probes = self._probe(seeds[0])
       if probes and int(probes[0].size):
-        tasks.append(self._checked(probes[0]))
+        tasks.append(self._checked(probes[0], is_probe=True))
         self._note_probe(probes, (self._feedback(probes, index),), seeds[1])
     batches = curriculum_base.as_tensors(self._sample(seeds[2]))
     tasks.append(self._checked(batches[0]))
@@ -326,11 +326,14 @@ class _Program:
       tf.constant([np.nan], tf.float32),
       seeds[3],
     )
-    return tasks, {name: float(x) for name, x in metrics.items()}
+    return tasks, {name: np.asarray(x) for name, x in metrics.items()}
 
-  def _checked(self, batch: types.TaskBatch) -> np.ndarray:
+  def _checked(
+    self, batch: types.TaskBatch, is_probe: bool = False
+  ) -> np.ndarray:
     """Returns the tasks that are to be played, which are feasible."""
     space, source = self._world.task_space, self._made.source
+    curriculum_base.check_size(batch, self._num_tasks, source, is_probe)
     curriculum_base.check_tasks(batch, space, source)
     return np.array(batch.phi)[: int(batch.size)]
 

@@ -90,6 +90,19 @@ class _Prober(_Shuffled):
     self.state['phi'][0] = tasks[np.argmax(told['success'])]
 
 
+class _Short(curriculum_base.Uniform):
+  """Of TensorFlow; chooses fewer tasks than it was asked for."""
+
+  def sample(self, num_tasks, seed, size=None):
+    return super().sample(num_tasks - 1, seed, size)
+
+
+class _Infinite(curriculum_base.Uniform):
+  def update(self, batches, feedback, evaluation, seed):
+    del batches, feedback, evaluation, seed
+    return {'ratio': tf.constant(np.inf)}
+
+
 class CurriculumTest(parameterized.TestCase):
   def setUp(self):
     super().setUp()
@@ -124,6 +137,16 @@ class CurriculumTest(parameterized.TestCase):
   def test_faults(self, chooser, message):
     with self.assertRaisesRegex(curriculum_base.CurriculumError, message):
       self._try(chooser)
+
+  @parameterized.parameters(
+    (_Short, 'expected 250 tasks, all of which are played, given 249 and'),
+    (_Infinite, '^update: expected a number or NaN for ratio, given inf$'),
+  )
+  def test_faults_of_one_in_tensorflow(self, make, message):
+    spec = catalog.CurriculumSpec(name='mine', make=make)
+    catalog.register_curriculum(spec)
+    with self.assertRaisesRegex(curriculum_base.CurriculumError, message):
+      trials.of_curriculum('mine', _ENV)
 
 
 class _Forgetful(fakes.LineWorld):

@@ -77,7 +77,7 @@ class _Programs:
     )
     self._over_replicas = over_replicas
     self._reward_sums: Callable | None = None
-    if learner.config.center_rewards and over_replicas is not None:
+    if learner.config.center_rewards:
       self._reward_sums = compiled(self._sum_rewards)
     self._samples = compiled(self._make_samples)
     self.order = compiled(self._order)
@@ -89,13 +89,26 @@ class _Programs:
     most = self._learner.config.microbatch_vectors // num_vectors
     return microbatch.largest_divisor(rows, most)
 
-  def prepare(self, batch: RolloutBatch) -> tuple[ppo.Samples, sums_lib.Sums]:
-    """Returns the samples to learn from, and their sums."""
-    mean = None
-    if self._reward_sums is not None:
-      total, number = self._over_replicas(self._reward_sums(batch))
-      mean = total / number
-    return self._samples(batch, mean)
+  def mean_reward(self, batch: RolloutBatch) -> tf.Tensor:
+    """Returns the mean [roles] of all replicas, if rewards are centered."""
+    sums = self._reward_sums(batch)
+    total, number = self._over_replicas(sums) if self._over_replicas else sums
+    return total / number
+
+  def prepare(
+    self, batch: RolloutBatch, mean_reward: tf.Tensor | None = None
+  ) -> tuple[ppo.Samples, sums_lib.Sums]:
+    """Returns the samples to learn from, and their sums.
+
+    Args:
+      batch: roll-outs.
+      mean_reward: [roles] to center rewards by, if they are; None for the mean
+        of these.
+    """
+    is_shared = self._reward_sums is not None and self._over_replicas
+    if is_shared and mean_reward is None:
+      mean_reward = self.mean_reward(batch)
+    return self._samples(batch, mean_reward)
 
   def _sum_rewards(self, batch: RolloutBatch) -> tuple[tf.Tensor, tf.Tensor]:
     return self._learner.sum_rewards(*batch)

@@ -114,7 +114,7 @@ class CurriculaTest(parameterized.TestCase, tf.test.TestCase):
         return (batch._replace(size=size),)
 
     run, programs, cfg = self._begin(Short)
-    with self.assertRaisesRegex(ValueError, rf'multiples of 6 .* \[{size}\]$'):
+    with self.assertRaisesRegex(base.CurriculumError, f'a size of {size}$'):
       loop.iterate(run, programs, cfg)
     self.assertEqual(int(run.env_steps), 0)
 
@@ -182,6 +182,41 @@ class CurriculaTest(parameterized.TestCase, tf.test.TestCase):
     self.assertEqual(num_steps, 4 * _HORIZON)
     tf.nest.map_structure(self.assertAllEqual, before, at_probe)
     self.assertNotAllClose(policy()[-1], before[-1])
+
+  def test_probes_are_centred_as_what_the_critic_learned(self):
+    class Erring(_Curious):
+      feedback = ('value_error',)
+
+      def _note(self, kind, feedback):
+        pass
+
+    run, *_ = self._begin(lambda setting: Erring(setting, False, 4))
+    self.assertIsNone(run.mean_reward)
+    run, programs, cfg = self._begin(
+      lambda setting: Erring(setting, False, 4), center_rewards=True
+    )
+    [count] = programs.learn.counts
+    prepare, found = count.prepare, []
+
+    def watched(batch, mean_reward=None):
+      reward = batch.trajectory.reward[0][:, : int(batch.size)]
+      found.append((mean_reward, np.mean(reward)))
+      return prepare(batch, mean_reward)
+
+    count.prepare = watched
+    for _ in range(2):
+      loop.iterate(run, programs, cfg)
+    # Per iteration a probe and two roll-outs to train on.
+    (first, own), *_, (none, last), (second, _), _, _ = found
+    self.assertAllClose(first, [own])
+    self.assertIsNone(none)
+    self.assertAllClose(second, [last])
+
+  def test_centred_returns_of_two_iterations_are_not_compared(self):
+    with self.assertRaisesRegex(base.UnsuitableError, r'\(max_target\), which'):
+      self._begin(
+        lambda setting: _Curious(setting, True, 0), center_rewards=True
+      )
 
   def test_where_there_is_nothing_to_probe_nothing_is_told(self):
     run, programs, cfg = self._begin(lambda setting: _Curious(setting, True, 0))

@@ -43,9 +43,8 @@ def iterate(
   if run.curriculum.can_probe:
     _probe(run, programs, cfg)
   batches = programs.sample(run.seed(stream.SAMPLE))
-  _check_tasks(run, programs, batches, cfg)
+  _check(run, programs, batches, cfg)
   in_play = [i for i, batch in enumerate(batches) if int(batch.size)]
-  _check_sizes(batches, programs.world_multiple)
 
   # Maximise L1: the policy, on the tasks of the present curriculum.
   run.note_decay_start()
@@ -56,6 +55,7 @@ def iterate(
     for i in in_play:
       seed = run.own_seed(stream.COLLECT, rollout_index, i)
       collected[i] = _collect(run, programs, i, batches[i], seed)
+      _note_reward(run, programs, i, collected[i])
     metrics, samples = programs.learn(
       collected, run.own_seed(stream.LEARN, rollout_index)
     )
@@ -87,13 +87,15 @@ def iterate(
   return metrics
 
 
-def _check_tasks(
+def _check(
   run: run_lib.Run,
   programs: programs_lib.Programs,
   batches: tuple[types.TaskBatch, ...],
   cfg: config.Config,
+  is_probe: bool = False,
 ) -> None:
-  """Raises CurriculumError for tasks that no world can begin with."""
+  """Raises CurriculumError for tasks that can't be played."""
+  _check_sizes(run, programs, batches, is_probe)
   if cfg.training.checks_tasks:
     for i, batch in enumerate(batches):
       if int(batch.size):
@@ -107,7 +109,8 @@ def together(
   """Returns the metrics of the learner, then those of the curriculum.
 
   Raises:
-    CurriculumError: one of the latter has the name of something else.
+    CurriculumError: one of the latter has the name of something else, or is
+      no number, or infinite though training goes well.
   """
   others = {*metrics, *run.score_names, *progress(run), 'wall_seconds'}
   if doubled := sorted(others & set(told)):
@@ -115,16 +118,31 @@ def together(
       f'update: {doubled[0]} is the name of what training itself measures; '
       'give this number another name'
     )
+  if all(math.isfinite(float(metrics[name])) for name in _WATCHED):
+    numbers = {name: np.asarray(x).tolist() for name, x in told.items()}
+    curriculum_base.check_metrics(numbers, numbers, 'update')
   return metrics | told
 
 
-def _check_sizes(batches: tuple[types.TaskBatch, ...], multiple: int) -> None:
-  """Raises ValueError for batches that can't be divided into minibatches."""
+def _check_sizes(
+  run: run_lib.Run,
+  programs: programs_lib.Programs,
+  batches: tuple[types.TaskBatch, ...],
+  is_probe: bool,
+) -> None:
+  """Raises CurriculumError for more or fewer tasks than were asked for."""
+  source, multiple = run.curriculum.source, programs.world_multiple
+  if len(batches) == 1:
+    curriculum_base.check_size(batches[0], multiple, source, is_probe)
+    return
   sizes = [int(batch.size) for batch in batches]
-  if not any(sizes) or any(size % multiple for size in sizes):
-    raise ValueError(
-      f'sample: expected sizes of batches that are multiples of {multiple} '
-      f'and not all 0, given {sizes}'
+  rows = [len(batch.phi) for batch in batches]
+  is_whole = any(sizes) and not any(size % multiple for size in sizes)
+  is_held = all(0 <= x <= y for x, y in zip(sizes, rows, strict=True))
+  if not is_held or not (is_probe or is_whole):
+    raise curriculum_base.CurriculumError(
+      f'{source}: expected sizes that are multiples of {multiple}, not all 0, '
+      f'and as many rows at least, given sizes {sizes} and {rows} rows'
     )
 
 
@@ -141,6 +159,18 @@ def _collect(
   trajectory = count.collect(mine, seed)
   run.env_steps.assign_add(count.env.horizon * int(batch.size))
   return update.RolloutBatch(trajectory, mine.size)
+
+
+def _note_reward(
+  run: run_lib.Run,
+  programs: programs_lib.Programs,
+  index: int,
+  batch: update.RolloutBatch,
+) -> None:
+  """Keeps the mean reward that the rewards of probes are centred by."""
+  if run.mean_reward is not None:
+    mean = programs.learn.counts[index].mean_reward(batch)
+    run.mean_reward.scatter_nd_update([[index]], mean[None])
 
 
 def _told(
@@ -162,7 +192,7 @@ def _probe(
   """Plays tasks that the curriculum wants to know of, without learning."""
   stream = randomness.Stream.PROBE
   batches = programs.probe(run.seed(stream, 0))
-  _check_tasks(run, programs, batches, cfg)
+  _check(run, programs, batches, cfg, is_probe=True)
   found = {}
   for i, batch in enumerate(batches):
     if int(batch.size):
@@ -171,7 +201,10 @@ def _probe(
       collected = _collect(run, programs, i, batch, seed)
       samples = ()
       if count.wants_critic:
-        samples, _ = programs.learn.counts[i].prepare(collected)
+        if run.mean_reward is not None and np.isnan(run.mean_reward[i]).any():
+          _note_reward(run, programs, i, collected)  # There is no other yet.
+        mean = None if run.mean_reward is None else run.mean_reward[i]
+        samples, _ = programs.learn.counts[i].prepare(collected, mean)
       found[i] = [_told(programs, i, collected, samples)]
   if found:
     told = _feedback(run, batches, found)

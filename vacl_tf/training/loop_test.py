@@ -12,6 +12,7 @@ import math
 import time
 from unittest import mock
 
+import numpy as np
 import tensorflow as tf
 from absl.testing import parameterized
 
@@ -90,12 +91,47 @@ class CheckTest(tf.test.TestCase):
         loop.iterate(run, programs, cfg)
       self.assertEqual(int(run.iteration), 1)
 
-  def test_a_curriculum_measures_under_names_of_its_own(self):
+  def _make(self):
     env = fakes.LineWorld()
     training = config.TrainingConfig(num_tasks=8)
     cfg = dataclasses.replace(_CONFIG, training=training)
     run = run_lib.Run(cfg, [env])
-    programs = programs_lib.Programs(run, [env], cfg, use_xla=False)
+    return run, programs_lib.Programs(run, [env], cfg, use_xla=False), cfg
+
+  def test_as_many_tasks_as_were_asked_for(self):
+    run, programs, cfg = self._make()
+    [batch] = programs.sample(run.seed(0))
+    double = tf.concat([batch.phi, batch.phi], 0)
+    for phi, size in ((batch.phi[:4], 4), (batch.phi, 4), (double, 16)):
+      wrong = batch._replace(phi=phi, size=tf.constant(size))
+      programs.sample = lambda _, wrong=wrong: (wrong,)
+      with self.assertRaisesRegex(
+        base.CurriculumError,
+        f'expected 8 tasks, all of which are played, given {len(phi)} and a '
+        f'size of {size}$',
+      ):
+        loop.iterate(run, programs, cfg)
+    self.assertEqual(int(run.env_steps), 0)
+
+  def test_what_a_curriculum_measures_is_finite(self):
+    run, programs, cfg = self._make()
+    update = programs.update
+    for number, given in ((np.inf, 'inf'), ([1.0, 2.0], r'\[1.0, 2.0\]')):
+      programs.update = lambda *args, number=number: {
+        **update(*args),
+        'ratio': tf.constant(number),
+      }
+      message = f'^update: expected a number or NaN for ratio, given {given}$'
+      with self.assertRaisesRegex(base.CurriculumError, message):
+        loop.iterate(run, programs, cfg)
+    # Where the policy is lost its numbers may be, too.
+    lost = dict.fromkeys(loop._WATCHED, tf.constant(np.nan))
+    found = loop.together(lost, {'ratio': tf.constant(np.inf)}, run)
+    with self.assertRaisesRegex(loop.DivergedError, 'policy_loss is nan'):
+      loop._checked(found, 3)
+
+  def test_a_curriculum_measures_under_names_of_its_own(self):
+    run, programs, cfg = self._make()
     for name in ('success', 'coverage', 'entropy', 'env_steps', 'wall_seconds'):
       programs.update = lambda *_, name=name: {name: tf.constant(0.5)}
       with self.assertRaisesRegex(

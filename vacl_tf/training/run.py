@@ -49,6 +49,12 @@ class Run(tf.Module):
       self.judged = agents.make(cfg, envs[-1].roles)
     with tf.device(CURRICULUM_DEVICE):
       self.curriculum = curriculum.make(cfg, envs, stream)
+    # Of the latest roll-out, [counts, roles], if rewards are centred by it and
+    # there may be probes: what they are worth is told as the critic learned.
+    self.mean_reward = None
+    if cfg.ppo.center_rewards and self.curriculum.can_probe:
+      nothing = tf.fill([len(envs), len(envs[-1].roles)], math.nan)
+      self.mean_reward = tf.Variable(nothing, trainable=False)
     self.iteration = tf.Variable(0, trainable=False, name='iteration')
     self.env_steps = tf.Variable(
       0, trainable=False, dtype=tf.int64, name='env_steps'
