@@ -40,7 +40,7 @@ class Row:
     success: share of tasks solved as a whole, likewise.
     success_low: its lower end.
     success_high: its upper end.
-    area: mean over the budget of the coverage in training.
+    area: mean over the budget of the greedy coverage of target tasks.
     steps_to_level: environment steps until coverage stays above 0.9, None if it
       does not.
     ended: see `study_records`.

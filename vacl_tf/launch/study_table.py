@@ -29,7 +29,7 @@ class Scores(NamedTuple):
     success: share of tasks solved as a whole, likewise.
     success_low: its lower end.
     success_high: its upper end.
-    area: mean over the budget of the coverage in training.
+    area: mean over the budget of the greedy coverage of target tasks.
     reached: whether coverage came to 0.9 and stayed there, 0 or 1.
     steps_to_level: environment steps until then, None if it did not.
     wall_seconds: of training, with evaluations in between.
@@ -130,8 +130,9 @@ def render(
     *([study.about, ''] if study.about else []),
     f'Seeds {_spell(seeds)}. Each run was evaluated on '
     f'{studies.EVALUATION_TASKS} tasks that training never sees, the same for '
-    'all (success, coverage). Area is the mean over the budget of the coverage '
-    f'in training. {studies.LEVEL} is reached at the first evaluation from '
+    'all (success, coverage). Area is the mean over the budget of the '
+    'greedy coverage of target tasks, evaluated every ten iterations. '
+    f'{studies.LEVEL} is reached at the first evaluation from '
     f'which on the mean of the latest {statistics.WINDOW} is never below it; '
     'the mean of the steps is restricted to the budget. A run below chance at '
     'half of its budget ended there and keeps its last value; one that '
