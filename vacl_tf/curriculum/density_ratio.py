@@ -10,10 +10,23 @@ it is far too small where q is thin in some directions (docs/paper.md).
 
 import tensorflow as tf
 
+from vacl_tf import types
+
 _NEIGHBOURS = 5  # k: fewer are noisier, more reach further.
 # Metres. Tasks that are closer count as this far apart: a batch may hold copies
 # of a task, between which there is no distance to take the logarithm of.
 _LEAST_DISTANCE = 1e-3
+# Memory grows with the square of the tasks, so of many some have to do.
+_MOST_ROWS = 1000
+
+
+def thinned(
+  batch: types.TaskBatch, value: tf.Tensor
+) -> tuple[types.TaskBatch, tf.Tensor]:
+  """Returns every so many-th of the tasks and values [B], without tickets."""
+  every = -(-batch.phi.shape[0] // _MOST_ROWS)
+  size = (batch.size + every - 1) // every
+  return types.TaskBatch(batch.phi[::every], size), value[::every]
 
 
 def log_ratio(phi: tf.Tensor, target: tf.Tensor, size: tf.Tensor) -> tf.Tensor:

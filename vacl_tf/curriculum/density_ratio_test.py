@@ -7,6 +7,7 @@ import tensorflow as tf
 from absl.testing import parameterized
 from scipy import spatial
 
+from vacl_tf import types
 from vacl_tf.curriculum import density_ratio
 
 _K = 5
@@ -86,6 +87,16 @@ class DensityRatioTest(parameterized.TestCase, tf.test.TestCase):
     rng = np.random.default_rng(5)
     phi, target = _draw(rng, num_rows, 4, 1), _draw(rng, num_rows, 4, 3)
     self.assertAllEqual(_log_ratio(phi, target, size), np.zeros(num_rows))
+
+  @parameterized.parameters((1000, 990, 1), (1001, 990, 2), (4500, 3001, 5))
+  def test_of_many_tasks_some_do(self, num_rows, size, every):
+    phi = np.arange(2.0 * num_rows, dtype=np.float32).reshape([num_rows, 2])
+    batch = types.TaskBatch(tf.constant(phi), tf.constant(size))
+    few, value = density_ratio.thinned(batch, tf.constant(phi[:, 0]))
+    self.assertAllEqual(few.phi, phi[::every])
+    self.assertAllEqual(value, phi[::every, 0])
+    # Those that were played come first among them, too.
+    self.assertAllEqual(value[: few.size], phi[:size:every, 0])
 
 
 if __name__ == '__main__':

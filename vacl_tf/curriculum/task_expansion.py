@@ -19,8 +19,6 @@ from vacl_tf.curriculum import particles
 from vacl_tf.curriculum import svgd
 from vacl_tf.environments import task_space
 
-_MOST_RATED = 1000  # Tasks whose density is estimated.
-
 
 class TaskSource(enum.IntEnum):
   """Where a row of a batch came from."""
@@ -292,11 +290,7 @@ class TaskExpansion(base.Curriculum):
     """
     if not self._space.is_compiled:
       return {}
-    # Memory grows with the square of the tasks, so of many some have to do.
-    every = -(-batch.phi.shape[0] // _MOST_RATED)
-    size = (batch.size + every - 1) // every
-    batch = batch._replace(phi=batch.phi[::every], size=size)
-    value = value[::every]
+    batch, value = density_ratio.thinned(batch, value)
     target = self._space.sample_target(batch.phi.shape[0], seed)
     log_ratio = density_ratio.log_ratio(
       *(task_space.canonical(self._space, x) for x in (batch.phi, target)),

@@ -316,20 +316,6 @@ class UpdateTest(parameterized.TestCase, tf.test.TestCase):
     self.assertEqual(target.shape, [12, 4])
     self.assertEqual(size, 10)
 
-  def test_of_many_tasks_some_tell_the_second_term(self):
-    made = _make()
-    phi = tf.random.stateless_uniform([4500, 4], _SEED)
-    batch = types.TaskBatch(phi, tf.constant(3001))
-    value = np.arange(4500, dtype=np.float32)
-    with mock.patch.object(density_ratio, 'log_ratio') as estimate:
-      estimate.return_value = tf.ones([900])
-      found = made._bound(batch, tf.constant(value), _SEED)
-    phi, target, size = estimate.call_args.args
-    self.assertAllEqual(phi, batch.phi[::5])
-    self.assertEqual(target.shape, [900, 4])
-    self.assertEqual(size, 601)
-    self.assertAllClose(found['bound_curriculum'], value[:3001:5].mean())
-
   def test_second_term_of_the_bound_by_distribution(self):
     made, space = _make(), fakes.LineTaskSpace()
     for low, high, draw in (
