@@ -7,6 +7,7 @@ play, and takes part in each minibatch in proportion to its worlds. How many
 those are is data: a new mixture of counts compiles nothing.
 """
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -76,9 +77,7 @@ class _Programs:
       rows // learner.config.num_minibatches
     )
     self._over_replicas = over_replicas
-    self._reward_sums: Callable | None = None
-    if learner.config.center_rewards:
-      self._reward_sums = compiled(self._sum_rewards)
+    self._compiled = compiled
     self._samples = compiled(self._make_samples)
     self.order = compiled(self._order)
     self.gradient = compiled(self._gradient)
@@ -89,8 +88,13 @@ class _Programs:
     most = self._learner.config.microbatch_vectors // num_vectors
     return microbatch.largest_divisor(rows, most)
 
+  @functools.cached_property
+  def _reward_sums(self) -> Callable:
+    # Made when it is first asked for; few runs center rewards.
+    return self._compiled(self._sum_rewards)
+
   def mean_reward(self, batch: RolloutBatch) -> tf.Tensor:
-    """Returns the mean [roles] of all replicas, if rewards are centered."""
+    """Returns the mean reward [roles] of the roll-outs of all replicas."""
     sums = self._reward_sums(batch)
     total, number = self._over_replicas(sums) if self._over_replicas else sums
     return total / number
@@ -105,7 +109,7 @@ class _Programs:
       mean_reward: [roles] to center rewards by, if they are; None for the mean
         of these.
     """
-    is_shared = self._reward_sums is not None and self._over_replicas
+    is_shared = self._learner.config.center_rewards and self._over_replicas
     if is_shared and mean_reward is None:
       mean_reward = self.mean_reward(batch)
     return self._samples(batch, mean_reward)
