@@ -208,6 +208,10 @@ def check_size(
     source: where they come from.
     is_probe: of `probe`; any number of its rows may be played.
   """
+  if not len(batch.phi.shape):
+    raise CurriculumError(
+      f'{source}: expected tasks of shape [{num_tasks}, D], given a scalar'
+    )
   rows, size = len(batch.phi), int(batch.size)
   if rows != num_tasks or not (0 if is_probe else rows) <= size <= rows:
     wanted = 'at most all' if is_probe else 'all'

@@ -77,6 +77,13 @@ class CheckSizeTest(parameterized.TestCase, tf.test.TestCase):
       with self.assertRaisesRegex(base.CurriculumError, message):
         base.check_size(batch, 5, 'sample', is_probe)
 
+  def test_a_scalar(self):
+    batch = base.fresh_batch(tf.zeros([5, 4]), tf.constant(5))
+    batch = batch._replace(phi=tf.constant(0.0))
+    message = r'^sample: expected tasks of shape \[5, D\], given a scalar$'
+    with self.assertRaisesRegex(base.CurriculumError, message):
+      base.check_size(batch, 5, 'sample')
+
 
 class TargetTest(parameterized.TestCase, tf.test.TestCase):
   @parameterized.parameters(1, 2)
