@@ -8,6 +8,8 @@ import platform
 import sys
 
 MANY_THREADS = 4096  # More than any machine has.
+# Of x86, then of ARM.
+_MODEL = ('cpu family', 'model', 'stepping', 'CPU implementer', 'CPU part')
 _most_threads = MANY_THREADS
 
 
@@ -30,14 +32,31 @@ def bound_threads(most: int) -> None:
 
 
 def processor() -> str:
-  """Returns the model of the CPU, as far as the system tells."""
+  """Returns the model of the CPU, as far as the system tells.
+
+  With its numbers: virtual machines call many models by the same name.
+  """
+  about = _cpu()
+  name = about.get('model name') or platform.processor()
+  return ', '.join([name, *(f'{x} {about[x]}' for x in _MODEL if x in about)])
+
+
+def instruction_sets() -> str:
+  """Returns what the CPU adds to its architecture, '' if nothing tells."""
+  about = _cpu()
+  return about.get('flags') or about.get('Features', '')
+
+
+def _cpu() -> dict[str, str]:
+  """Returns what the system tells of the first CPU."""
   info = pathlib.Path('/proc/cpuinfo')
-  if info.exists():
-    lines = info.read_text().splitlines()
-    names = [x.split(':', 1)[1] for x in lines if x.startswith('model name')]
-    if names:
-      return names[0].strip()
-  return platform.processor()
+  if not info.exists():
+    return {}
+  parts = (x.partition(':') for x in info.read_text().splitlines())
+  found: dict[str, str] = {}
+  for name, _, value in parts:
+    found.setdefault(name.strip(), value.strip())
+  return found
 
 
 def peak_memory_mb() -> int | None:

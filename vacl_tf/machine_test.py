@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import os
+import pathlib
+import platform
 import resource
 import sys
 from unittest import mock
@@ -34,6 +36,23 @@ class MachineTest(absltest.TestCase):
 
   def test_the_processor_has_a_name(self):
     self.assertTrue(machine.processor().isprintable())
+
+  def test_models_of_one_name_are_told_apart(self):
+    x86 = ('model\t: 207', 'model name\t: Some CPU', 'flags\t\t: fpu avx')
+    arm = ('CPU part\t: 0xd0c', 'Features\t: fp sve')
+    second = ('', 'model\t: 1', 'flags\t: fpu')
+    for lines, name, sets in (
+      ((*x86, *second), 'Some CPU, model 207', 'fpu avx'),
+      (arm, 'aarch64, CPU part 0xd0c', 'fp sve'),
+    ):
+      text = '\n'.join(lines)
+      with (
+        mock.patch.object(pathlib.Path, 'exists', return_value=True),
+        mock.patch.object(pathlib.Path, 'read_text', return_value=text),
+        mock.patch.object(platform, 'processor', return_value='aarch64'),
+      ):
+        self.assertEqual(machine.processor(), name)
+        self.assertEqual(machine.instruction_sets(), sets)
 
   def test_the_peak_memory_is_in_megabytes(self):
     peak = machine.peak_memory_mb()

@@ -285,6 +285,8 @@ def _main(
   except base.WorldError as error:
     return command_line.fail(f'env={cfg.environment.name}: {error}')
   except tf.errors.OpError as error:
+    if (told := xla_cache.failure(error)) is not None:
+      return command_line.fail(told)
     if (told := simulator.raised(error)) is None:
       raise
     return command_line.fail(f'env={cfg.environment.name}: {told}')

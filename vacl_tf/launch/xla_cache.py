@@ -47,6 +47,7 @@ _ENTRY = '.pb'  # Ends the names of TensorFlow's entries.
 _OWN = 'open-'  # Begins the names of the processes' own folders.
 _MOST_BYTES = 1 << 30  # Of all entries; the oldest go first.
 _LEAST_FREE = 1 << 28  # On the disk: TensorFlow fails if it can't write.
+_LEAST_ALLOWED = 1 << 26  # To this user; a task's programs take 20 to 50 MB.
 _MOST_SECONDS = 2 * 86400.0  # Until the folder of a killed process goes.
 
 
@@ -110,6 +111,19 @@ def keep() -> None:
       _bound(_cache.shelf.parent)
 
 
+def failure(error: tf.errors.OpError) -> str | None:
+  """Returns what to tell if it is about the folder, None if it is not."""
+  _, is_used, rest = _flags().partition(_DIRECTORY)
+  own = rest.split()[0] if is_used and rest.split() else None
+  if own is None or own not in error.message:
+    return None
+  reason = error.message.partition('\n')[0].rpartition('; ')[2]
+  return (
+    f'compiled programs cannot be kept in {pathlib.Path(own).parent} '
+    f'({reason}); the same command with --xla_cache= goes on without'
+  )
+
+
 def _flags() -> str:
   return os.environ.get(_FLAGS, '')
 
@@ -136,6 +150,9 @@ def _prepared(root: pathlib.Path) -> tuple[pathlib.Path, pathlib.Path]:
       raise OSError(f'others could write to it; chmod 700 {path}')
   if shutil.disk_usage(root).free < _LEAST_FREE:
     raise OSError(f'less than {_LEAST_FREE >> 20} MB are free')
+  if hasattr(os, 'posix_fallocate'):  # A quota may leave less than is free.
+    with tempfile.TemporaryFile(dir=root) as file:
+      os.posix_fallocate(file.fileno(), 0, _LEAST_ALLOWED)
   if any(x.isspace() for x in str(root)):
     raise OSError('its name has a blank')
   _remove_old(root)
@@ -158,6 +175,8 @@ def _key() -> str:
     tf.version.VERSION,
     platform.machine(),
     machine.processor(),
+    # What is compiled for more than a CPU can do kills the process.
+    machine.instruction_sets(),
     # Programs are cut into as many parts as there are threads.
     str(machine.threads()),
     replication.NUM_REPLICAS.value,

@@ -5,11 +5,13 @@
 import csv
 import os
 import pathlib
+import resource
 import subprocess
 import sys
 import time
 from unittest import mock
 
+import tensorflow as tf
 from absl.testing import absltest
 from absl.testing import parameterized
 
@@ -188,6 +190,24 @@ class KeepTest(parameterized.TestCase):
     with mock.patch.object(xla_cache, '_LEAST_FREE', 1 << 60):
       self.assertIsNone(self._use())
     self.assertIn('MB are free', self.notes[0])
+
+  def test_a_quota_that_is_used_up_is_said(self):
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, before[1]))
+    self.addCleanup(resource.setrlimit, resource.RLIMIT_FSIZE, before)
+    self.assertIsNone(self._use())
+    self.assertIn('cannot be used (File too large)', self.notes[0])
+
+  def test_what_cannot_be_kept_later_is_told(self):
+    own = self._use()
+    for reason in ('No space left on device', 'Disk quota exceeded'):
+      full = tf.errors.ResourceExhaustedError(
+        None, None, f'{own}/jit_f.pb; {reason}\n\t [[{{node f}}]]'
+      )
+      told = xla_cache.failure(full)
+      self.assertIn(f'cannot be kept in {self.root} ({reason})', told)
+    other = tf.errors.ResourceExhaustedError(None, None, 'out of memory')
+    self.assertIsNone(xla_cache.failure(other))
 
   def test_a_blank_is_said(self):
     self._give(str(self.root / 'a b'))
