@@ -22,6 +22,7 @@ _NUMBER = re.compile(r'ckpt-(\d+)\..*')
 _UNFINISHED = re.compile(r'new|ckpt-\d+_temp.*')
 # Variables that earlier versions did not have; without them a run goes on.
 _LATER = re.compile(r'/(active|solved)/rows/parent/|^run/decay_start/')
+_CHUNK = 1 << 24  # Bytes.
 _NEW = 'new'  # Where a checkpoint is written before it gets its number.
 _OF_MANAGER = 'checkpoint'  # The list that earlier versions kept.
 
@@ -106,10 +107,28 @@ class Checkpointer:
           return True
         raise _of_another(path, error) from error
       except _BROKEN as error:
+        self._check_readable(number)
         if self._has_other_shapes(path):
           raise _of_another(path, error) from error
         on_broken(number, files.first_line(error))
     return False
+
+  def _check_readable(self, number: int) -> None:
+    """Raises UnusableError if the system does not let us read a checkpoint."""
+    for path in self._files(_FILE):
+      if _number(path) != number:
+        continue
+      try:
+        with path.open('rb') as file:
+          while file.read(_CHUNK):
+            pass
+      except (FileNotFoundError, IsADirectoryError):
+        pass  # That is damage.
+      except OSError as error:
+        raise UnusableError(
+          f'{path} cannot be read ({error.strerror}); it is left as it is: the '
+          'same command resumes from it when it can be'
+        ) from error
 
   def _has_other_shapes(self, path: str) -> bool:
     """Returns whether a checkpoint can be read and has another shape.

@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Broken checkpoints: what is whole is found, nothing else is touched."""
 
+import errno
+import os
 import pathlib
+from unittest import mock
 
 import numpy as np
 import tensorflow as tf
@@ -141,6 +144,26 @@ class CheckpointerTest(tf.test.TestCase, parameterized.TestCase):
     self._save(3, 4)
     self.assertTrue((path / 'mine').is_dir())
     self.assertEqual(self._open()[0].value, 4)
+
+  @parameterized.parameters(errno.EACCES, errno.EIO, errno.ESTALE)
+  def test_one_that_cannot_be_read_now_is_left_as_it_is(self, number):
+    self._save(1, 2)
+    before = {x: x.read_bytes() for x in self.directory.iterdir()}
+    refused = OSError(number, os.strerror(number))
+    of_tensorflow = tf.errors.PermissionDeniedError(None, None, 'no')
+    with (
+      mock.patch.object(
+        tf.train.Checkpoint, 'restore', side_effect=of_tensorflow
+      ),
+      mock.patch.object(pathlib.Path, 'open', side_effect=refused),
+      self.assertRaisesRegex(
+        checkpoints.UnusableError, 'ckpt-2.* cannot be read .* left as it is'
+      ),
+    ):
+      self._open()
+    after = {x: x.read_bytes() for x in self.directory.iterdir()}
+    self.assertEqual(after, before)
+    self.assertEqual(self._open()[0].value, 2)
 
   def test_damage_in_the_middle_of_the_data_is_noticed(self):
     self._save(1, 2)
