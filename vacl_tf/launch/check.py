@@ -86,6 +86,7 @@ define = command_line.defines(_ENV, devices.DEVICE, command_line.IMPORT)
 
 def main() -> int:
   """Prints a line for each; returns the exit code."""
+  devices.check_unused()
   devices.use()
   code = 0
   for trial in list(_list_trials()):

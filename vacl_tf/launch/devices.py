@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a process computes with: one GPU or none, and how many threads."""
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -39,6 +40,31 @@ def num_gpus() -> int:
   return len(_gpus())
 
 
+@contextlib.contextmanager
+def before_first_operation() -> Iterator[None]:
+  """Meanwhile TensorFlow is set up, which it refuses once it has computed.
+
+  Raises:
+    UsageError: it has.
+  """
+  try:
+    yield
+  except RuntimeError as error:
+    raise command_line.UsageError(
+      'import: a module makes tensors or variables while it is imported, after '
+      'which TensorFlow cannot be set up; make them inside of functions'
+    ) from error
+
+
+def check_unused() -> None:
+  """Raises UsageError if TensorFlow has computed already."""
+  threading = tf.config.threading
+  number = threading.get_inter_op_parallelism_threads()
+  with before_first_operation():
+    threading.set_inter_op_parallelism_threads(number + 1)  # Refused then.
+    threading.set_inter_op_parallelism_threads(number)
+
+
 def bound_threads() -> None:
   """Bounds the threads of this process as --threads says.
 
@@ -47,8 +73,9 @@ def bound_threads() -> None:
   if THREADS.value is None or not command_line.is_own_process():
     return
   machine.bound_threads(THREADS.value)
-  tf.config.threading.set_intra_op_parallelism_threads(machine.threads())
-  tf.config.threading.set_inter_op_parallelism_threads(machine.threads())
+  with before_first_operation():
+    tf.config.threading.set_intra_op_parallelism_threads(machine.threads())
+    tf.config.threading.set_inter_op_parallelism_threads(machine.threads())
 
 
 def use(local_index: int = 0) -> None:
@@ -68,9 +95,10 @@ def use(local_index: int = 0) -> None:
   if not command_line.is_own_process():
     return  # Who calls us from Python has chosen.
   visible = [] if number is None else [gpus[number]]
-  tf.config.set_visible_devices(visible, 'GPU')
-  for gpu in visible:
-    tf.config.experimental.set_memory_growth(gpu, True)
+  with before_first_operation():
+    tf.config.set_visible_devices(visible, 'GPU')
+    for gpu in visible:
+      tf.config.experimental.set_memory_growth(gpu, True)
 
 
 def _gpus() -> Sequence[Any]:

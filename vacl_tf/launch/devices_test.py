@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A process sees the device that it is told of, and no other."""
 
+import pathlib
 import subprocess
 import sys
 from unittest import mock
@@ -70,6 +71,24 @@ class DevicesTest(parameterized.TestCase):
       check=True,
     )
     self.assertEqual(ended.stdout.split(), ['1', '1', '1'])
+
+  @parameterized.parameters(
+    ('main', '--threads=1'), ('main', '--num_replicas=2'), ('check',)
+  )
+  def test_tensors_that_are_made_at_import_are_refused(self, command, *flags):
+    path = pathlib.Path(self.create_tempdir().full_path, 'mine.py')
+    path.write_text('import tensorflow as tf\nONE = tf.constant(1.0)\n')
+    command = [f'vacl_tf.launch.{command}', f'--import={path}', *flags]
+    ended = subprocess.run(
+      [sys.executable, '-m', *command],
+      capture_output=True,
+      text=True,
+      env=commands.environment(),
+      cwd=path.parent,
+    )
+    self.assertEqual(ended.returncode, command_line.USAGE, ended.stderr)
+    self.assertIn('import: a module makes tensors', ended.stderr)
+    self.assertNotIn('Traceback', ended.stderr)
 
   def test_a_call_from_python_leaves_threads_alone(self):
     with mock.patch.object(devices, 'THREADS', mock.Mock(value=1)):

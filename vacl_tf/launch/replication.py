@@ -149,14 +149,14 @@ def _connected(here: cluster.Cluster, seconds: float) -> replicas.Replicas:
   timer.daemon = True
   timer.start()
   try:
-    strategy = tf.distribute.MultiWorkerMirroredStrategy(
-      tf.distribute.cluster_resolver.SimpleClusterResolver(
-        tf.train.ClusterSpec({'worker': here.workers}),
-        task_type='worker',
-        task_id=here.index,
-        rpc_layer='grpc',
-      )
+    resolver = tf.distribute.cluster_resolver.SimpleClusterResolver(
+      tf.train.ClusterSpec({'worker': here.workers}),
+      task_type='worker',
+      task_id=here.index,
+      rpc_layer='grpc',
     )
+    with devices.before_first_operation():
+      strategy = tf.distribute.MultiWorkerMirroredStrategy(resolver)
     return replicas.distributed(strategy)
   except tf.errors.OpError as error:
     reason = error.message.partition('\n')[0]
