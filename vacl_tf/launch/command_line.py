@@ -159,7 +159,8 @@ def run(
   """
   arguments = sys.argv[1:]
   try:
-    load_modules(_modules(given(arguments, 'import')), _note)
+    with contextlib.redirect_stdout(sys.stderr):  # The command has the other.
+      load_modules(_modules(given(arguments, 'import')), _note)
     with _flags_for_now():
       define(arguments)
       code = _parsed_and_called(main)

@@ -5,11 +5,12 @@
 Works for a number of agents that the policy never saw.
 """
 
+import contextlib
 import json
 import os
 import pathlib
 import sys
-from typing import Any
+from typing import Any, TextIO
 
 from absl import flags
 
@@ -199,8 +200,8 @@ define = command_line.defines(
 )
 
 
-def main() -> int:
-  """Prints coverage, success rate and their intervals."""
+def _evaluate(output: TextIO) -> int:
+  """Writes what is asked for; returns the exit code."""
   devices.use()
   if _VIDEO.value:
     _check_video(_VIDEO.value)
@@ -242,13 +243,20 @@ def main() -> int:
   if not _JSON.value:
     _print(found)
   elif len(found) == 1:
-    print(json.dumps(found[0]))
+    print(json.dumps(found[0]), file=output)
   else:
-    print(json.dumps({row['counts']: row for row in found}))
+    print(json.dumps({row['counts']: row for row in found}), file=output)
   if film is not None:
-    # Standard output is JSON's alone.
-    print(f'video: {film}', file=sys.stderr if _JSON.value else sys.stdout)
+    print(f'video: {film}')
   return 0
+
+
+def main() -> int:
+  """Prints coverage, success rate and their intervals."""
+  output = sys.stdout
+  # JSON has it for itself, whatever a user's code prints.
+  with contextlib.redirect_stdout(sys.stderr if _JSON.value else output):
+    return _evaluate(output)
 
 
 if __name__ == '__main__':

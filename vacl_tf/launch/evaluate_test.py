@@ -109,6 +109,28 @@ class BadInputTest(parameterized.TestCase):
       'given 1.5 in world 0\n',
     )
 
+  def test_what_a_users_code_prints_is_not_in_the_object(self):
+    module = self.folder / 'noisy.py'
+    module.write_text('print("loaded")\n')
+    path = _export(self.folder / 'policy')
+    make = environments.make
+
+    def noisy(world):
+      print('made')
+      return make(world)
+
+    with mock.patch.object(environments, 'make', noisy):
+      ended = commands.run(
+        lambda: command_line.run(evaluate.main, evaluate.define),
+        f'--import={module}',
+        f'--saved_model={path}',
+        '--num_tasks=4',
+        '--json',
+      )
+    self.assertEqual(json.loads(ended.out)['num_tasks'], 4)
+    self.assertIn('loaded\n', ended.err)
+    self.assertIn('made\n', ended.err)
+
   @parameterized.parameters('config', 'roles')
   def test_a_policy_that_lacks_a_fact(self, name):
     path = _export(self.folder / 'policy')
