@@ -31,7 +31,6 @@ from vacl_tf.training import files
 
 _WHAT, _HOW, _WHERE = 'Which runs', 'How they are made', 'Where things are'
 
-
 _STUDY = command_line.Flag(
   flags.DEFINE_string,
   'study',
@@ -258,7 +257,7 @@ class _Runner:
         files.WriteError,
         OSError,
       ) as error:
-        self._fail(run, str(error))
+        self._fail(run, error)
         return
       self._jobs.append(job)
       core = free.pop(0)
@@ -280,9 +279,10 @@ class _Runner:
         if self._waiting or self._jobs:
           _tell(self._progress)
 
-  def _fail(self, run: studies.Run, error: str) -> None:
+  def _fail(self, run: studies.Run, error: str | Exception) -> None:
     self._failed += 1
-    self._failed_in_a_row += 1
+    if not isinstance(error, locks.BusyError):  # Another study is making it.
+      self._failed_in_a_row += 1
     if self._failed_in_a_row == _MAX_FAILURES:
       self._waiting.clear()
     _tell(f'{run.name} failed: {error}')

@@ -66,7 +66,8 @@ def _make_prepare(core: int | None) -> Callable[[], None]:
 
   def prepare() -> None:
     if core is not None and hasattr(os, 'sched_setaffinity'):
-      os.sched_setaffinity(0, {core})
+      with contextlib.suppress(OSError):  # Taken away meanwhile: any will do.
+        os.sched_setaffinity(0, {core})
     if libc is not None:
       # If the study is killed, so is this, and a run has one writer only.
       libc.prctl(_DEATH_SIGNAL, signal.SIGKILL)

@@ -22,6 +22,7 @@ from absl.testing import parameterized
 from vacl_tf import machine
 from vacl_tf import studies
 from vacl_tf.launch import command_line
+from vacl_tf.launch import locks
 from vacl_tf.launch import study
 from vacl_tf.launch import study_jobs
 from vacl_tf.launch import study_records
@@ -222,6 +223,25 @@ class RunTest(_Case):
     self.assertRegex(ended.out, r'seed100 failed: .*Is a directory')
     self.assertIn('seed101 ended at', ended.out)
     self.assertIn('1 of 2 runs failed', ended.err)
+
+  def test_runs_that_another_study_makes_do_not_end_it(self):
+    self.enter_kinds()
+    plan = _plan(self.root, seeds=range(100, 104), methods=['uniform'])
+    with contextlib.ExitStack() as held:
+      for run in plan.runs[:3]:
+        path = plan.folder / run.name
+        path.mkdir(parents=True)
+        held.enter_context(locks.hold(path / study_jobs.LOCK))
+      ended = self.run_plan(plan)
+    self.assertEqual(ended.code, command_line.FAILURE)
+    self.assertLen(re.findall('failed: .* in the hands of', ended.out), 3)
+    self.assertIn('seed103 ended at', ended.out)
+
+  def test_a_core_that_was_taken_away(self):
+    self.enter_kinds()
+    with mock.patch.object(machine, 'cpus', return_value=[10**4]):
+      ended = self.run_plan(_plan(self.root, methods=['uniform']))
+    self.assertEqual(ended.code, 0, ended.err)
 
   def test_a_bad_evaluation_is_none(self):
     self.enter_kinds(s100='bad evaluation')
