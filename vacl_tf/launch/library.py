@@ -205,6 +205,8 @@ def train(
     code = session.train(
       *(cfg, run_length, worlds, path, asked), began=began, on_row=note
     )
+  if asked.number:  # Perhaps too late to stop it, but not its caller.
+    code = code or 128 + asked.number
   if code == 128 + signal.SIGINT:
     raise KeyboardInterrupt
   if code:

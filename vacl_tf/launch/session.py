@@ -3,10 +3,10 @@
 """A run is trained or resumed in its folder."""
 
 import contextlib
-import dataclasses
 import pathlib
-import signal
 from collections.abc import Callable, Iterator
+
+import tensorflow as tf
 
 from vacl_tf import config
 from vacl_tf import launch
@@ -73,6 +73,7 @@ def train(
   group.copy_from_chief(run.variables)
   export.recover(path / run_folder.POLICY)
   if is_resumed and loop.is_finished(run, length):
+    _cut(run, path)  # It may be by another length, earlier than its rows end.
     print(f'{path} is finished: {_summary(run)}. Nothing to train.')
     return _leave(run, envs[-1], cfg, path)
   _begin(run, cfg, length, path, checkpointer, is_resumed, group.count)
@@ -87,8 +88,10 @@ def train(
       began=began,
     )
   if not is_done:
+    code = _code_of(asked, group)
     asked.whole(_export)(run, envs[-1], cfg, path)
-    return _stopped(path, asked)
+    print(f'Stopped and saved in {path}; the same command resumes.')
+    return code
   print(f'Finished: {_summary(run)}')
   return _leave(run, envs[-1], cfg, path)
 
@@ -120,8 +123,12 @@ def _begin(
 ) -> None:
   """Writes what a run has before its first iteration, and says so."""
   imports = command_line.imports()
-  if is_resumed:  # By the length that it was written with.
-    _cut(run, records.read_length(path), path)
+  if is_resumed:
+    was = records.read_length(path)
+    if loop.is_finished(run, was):  # Then its end has what was not due.
+      _cut(run, path, was.evaluation_interval, was.checkpoint_interval)
+    else:
+      _cut(run, path)
   provenance.write(path / run_folder.CONFIG, cfg, length, imports, num_replicas)
   if not is_resumed:
     checkpointer.save()  # Results are never without one; see run_folder.
@@ -133,34 +140,34 @@ def _begin(
 
 
 def _cut(
-  run: run_lib.Run, length: config.RunLength, path: pathlib.Path
+  run: run_lib.Run,
+  path: pathlib.Path,
+  evaluation_interval: int = 1,
+  checkpoint_interval: int = 1,
 ) -> None:
-  """Drops what was logged after the state that a run resumes from."""
+  """Drops what was logged after the state of a run.
+
+  Args:
+    run: that was restored.
+    path: its folder.
+    evaluation_interval: what was evaluated between is dropped, too.
+    checkpoint_interval: so is what was kept of the curriculum between.
+  """
   iteration = int(run.iteration)
-  if not loop.is_finished(run, length):  # Nothing was added at the end.
-    every = {'evaluation_interval': 1, 'checkpoint_interval': 1}
-    length = dataclasses.replace(length, **every)
   loggers.CsvLogger.cut(
-    path / run_folder.METRICS, iteration, length.evaluation_interval, note
+    path / run_folder.METRICS, iteration, evaluation_interval, note
   )
   loggers.TensorBoardLogger.cut(
     path / run_folder.EVENTS, int(run.env_steps), note
   )
-  history.cut(
-    path / run_folder.SNAPSHOTS, iteration, length.checkpoint_interval, note
-  )
+  history.cut(path / run_folder.SNAPSHOTS, iteration, checkpoint_interval, note)
 
 
-def _stopped(path: pathlib.Path, asked: signals.Asked) -> int:
-  """Says that a run can go on; returns the exit code."""
-  print(f'Stopped and saved in {path}; the same command resumes.')
-  return _code_of(asked)
-
-
-def _code_of(asked: signals.Asked) -> int:
-  """Returns the exit code of a replica that stopped with the others."""
-  # Another one may have been asked to.
-  return 128 + (asked.number or signal.SIGTERM)
+def _code_of(asked: signals.Asked, group: replicas.Replicas) -> int:
+  """Returns the exit code of replicas that stopped, the same for all."""
+  # Only one of them may have been asked to, or has heard of it.
+  numbers = group.gather(tf.constant([[asked.number]], tf.float32))
+  return 128 + int(tf.reduce_max(numbers))
 
 
 @contextlib.contextmanager
@@ -262,7 +269,7 @@ def follow(
       should_stop=_Stop(asked),
       began=launch.BEGAN,
     )
-  return 0 if is_done else _code_of(asked)
+  return 0 if is_done else _code_of(asked, group)
 
 
 def _export(
