@@ -41,11 +41,22 @@ class Tasks:
 
   def easy(self, num_tasks: int, rng: np.random.Generator) -> np.ndarray:
     """Returns [num_tasks, D] tasks that begin (almost) solved."""
-    return self._space.sample_easy(num_tasks, _seed(rng)).numpy()
+    return self._drawn(self._space.sample_easy, num_tasks, rng)
 
   def target(self, num_tasks: int, rng: np.random.Generator) -> np.ndarray:
     """Returns [num_tasks, D] of the tasks that are to be solved in the end."""
-    return self._space.sample_target(num_tasks, _seed(rng)).numpy()
+    return self._drawn(self._space.sample_target, num_tasks, rng)
+
+  def _drawn(
+    self,
+    draw: Callable[[int, types.Seed], tf.Tensor],
+    num_tasks: int,
+    rng: np.random.Generator,
+  ) -> np.ndarray:
+    seed = _seed(rng)  # Also for no task: what is drawn later is the same then.
+    if not num_tasks:  # A user's function need not know what that means.
+      return np.zeros([0, self.num_dims], np.float32)
+    return draw(num_tasks, seed).numpy()
 
   def clip(self, tasks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Returns tasks [K, D] moved into the legal region."""

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests for python_tasks: the tasks of a world, in NumPy."""
 
+from unittest import mock
+
 import numpy as np
 import tensorflow as tf
 
@@ -34,6 +36,21 @@ class TasksTest(tf.test.TestCase):
     for width, probability in ((1, 1), (np.float64(0.1), np.float32(0.5))):
       moved = tasks.perturbed(before, width, rng, probability)
       self.assertTrue(tasks.feasible(moved).all())
+
+  def test_no_task_at_all(self):
+    tasks, rng = python_tasks.Tasks(self.space), np.random.default_rng(0)
+    none = np.zeros([0, tasks.num_dims], np.float32)
+    with (
+      mock.patch.object(fakes.LineTaskSpace, 'sample_easy') as easy,
+      mock.patch.object(fakes.LineTaskSpace, 'sample_target') as target,
+    ):
+      drawn = [tasks.easy(0, rng), tasks.target(0, rng)]
+    easy.assert_not_called()  # It may be a user's, who need not know of it.
+    target.assert_not_called()
+    drawn += [tasks.clip(none, rng), tasks.perturbed(none, 0.1, rng)]
+    for found in drawn:
+      self.assertEqual(found.shape, none.shape)
+    self.assertEqual(tasks.feasible(none).shape, (0, tasks.num_entities))
 
   def test_hindsight_tasks_have_goals_where_movers_ended(self):
     tasks = python_tasks.Tasks(self.space)

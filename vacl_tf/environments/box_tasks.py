@@ -159,10 +159,10 @@ class Box(task_space.TaskSpace):
     """Returns bool [..., entities] of tasks [..., D]."""
     leading = phi.shape[:-1] if phi.shape[-1:] == (self.num_dims,) else [-1]
     tasks = phi.reshape([-1, *self.shape])
-    num = len(tasks)
     inside = (tasks >= self._low) & (tasks <= self._high)
-    legal = inside.reshape([num, self.num_entities, -1]).all(2)
-    if self._is_possible is not None:
+    size = self.num_dims // self.num_entities
+    legal = inside.reshape([len(tasks), self.num_entities, size]).all(2)
+    if self._is_possible is not None and len(tasks):
       # It need not know what lies outside: that is not legal anyway.
       legal &= self._asked(np.clip(tasks, self._low, self._high))
     return legal.reshape([*leading, self.num_entities])

@@ -43,6 +43,15 @@ class BoxTest(tf.test.TestCase, parameterized.TestCase):
         self.assertEqual(found[row, entity], is_in and is_out_of_disc)
     self.assertBetween(found.mean(), 0.1, 0.9)
 
+  def test_no_task_at_all(self):
+    for feasible in (None, lambda tasks: np.ones([len(tasks)], bool)):
+      space = box_tasks.Box(_LOW, _HIGH, _easy, feasible)
+      none = tf.zeros([0, 6])
+      self.assertAllEqual(space.feasible(none), np.zeros([0, 3], bool))
+      self.assertEqual(space.clip(none, randomness.root(0)).shape, (0, 6))
+      for sample in (space.sample_easy, space.sample_target):
+        self.assertEqual(sample(0, randomness.root(0)).shape, (0, 6))
+
   def test_it_is_only_asked_of_what_is_in_the_box(self):
     free = np.array([[True, True], [True, False]])  # By half of the box.
 
