@@ -256,8 +256,8 @@ class EntityProgression(base.Curriculum):
     if not any(found):
       return ()
     return tuple(
-      batches[0] if batches else self._nothing(index)
-      for index, batches in enumerate(found)
+      _bounded(batches[0], size) if batches else self._nothing(index)
+      for index, (batches, size) in enumerate(zip(found, sizes, strict=True))
     )
 
   def _nothing(self, index: int) -> types.TaskBatch:
@@ -295,6 +295,12 @@ def _in_agents(agents: Sequence[int], index: int, parts: int) -> int:
   """Returns parts of a count with the agents of as many of the next one."""
   larger = agents[min(index + 1, len(agents) - 1)]
   return round(parts * larger / agents[index])
+
+
+def _bounded(batch: types.TaskBatch, size: tf.Tensor) -> types.TaskBatch:
+  """Returns a batch of which no more is played than a count's part."""
+  played = tf.convert_to_tensor(batch.size, tf.int32)
+  return batch._replace(size=tf.minimum(played, size))
 
 
 def _if_played(

@@ -80,6 +80,16 @@ def _sizes(made):
   return [int(batch.size) for batch in made.sample(_NUM_TASKS, _SEED)]
 
 
+class _All(base.Uniform):
+  """Fills all rows, however many are asked for."""
+
+  def sample(self, num_tasks, seed, size=None):
+    del size
+    return super().sample(num_tasks, seed)
+
+  probe = sample
+
+
 class ScheduleTest(parameterized.TestCase, tf.test.TestCase):
   def _weights(self, made, evaluations):
     """Returns the weight of each count before each iteration."""
@@ -174,6 +184,17 @@ class QuotasTest(parameterized.TestCase, tf.test.TestCase):
     self.assertAllClose(parts[:, 1].mean(), 3.0, atol=0.4)
     # Of a binomial distribution.
     self.assertAllClose(parts[:, 1].std(), 2.1**0.5, atol=0.3)
+
+  @parameterized.parameters('sample', 'probe')
+  def test_no_more_is_played_than_the_part_of_a_count(self, kind):
+    for tenths in (0, 3):
+      made, usual = _make(make_inner=_All), _make()
+      for each in (made, usual):
+        each.tenths.assign(tenths)
+      found = getattr(made, kind)(_NUM_TASKS, _SEED)
+      want = usual.sample(_NUM_TASKS, _SEED)
+      for one, other in zip(found, want, strict=True):
+        self.assertEqual(int(one.size), int(other.size))
 
   def test_another_number_of_tasks_is_refused(self):
     with self.assertRaisesRegex(ValueError, 'num_tasks=30.*allowed: all of 20'):
