@@ -17,16 +17,23 @@ _HALF_CELL = 0.49  # A little less, so that rounding leads back.
 class GridTaskSpace(task_space.TaskSpace):
   """Pieces on a lattice; phi is in cells and need not be whole numbers."""
 
-  def __init__(self, tasks: grid.Grid, num_agents: int) -> None:
+  def __init__(
+    self,
+    tasks: grid.Grid,
+    num_agents: int,
+    alike: tuple[tuple[int, ...], ...] = (),
+  ) -> None:
     """Initialises the space.
 
     Args:
       tasks: the geometry.
       num_agents: agents that act in a world.
+      alike: pieces, a list a kind, whose order is of no account.
     """
     self.num_entities = len(tasks.pieces)
     self.num_dims = tasks.num_dims
     self.num_agents = num_agents
+    self.alike = alike
     self.entity_of_dim = np.repeat(np.arange(self.num_entities), 2)
     self._grid = tasks.using(tnp)
 

@@ -21,7 +21,7 @@ def _task(name):
 
 def _space(name):
   task = _task(name)
-  return grid_task_space.GridTaskSpace(task.grid, len(task.actors))
+  return grid_task_space.GridTaskSpace(task.grid, len(task.actors), task.alike)
 
 
 def _crowded(space, seed=0):
@@ -51,6 +51,28 @@ class GridTaskSpaceTest(tf.test.TestCase, parameterized.TestCase):
     self.assertAllEqual(space.feasible(tf.constant(phi)), want)
     folded = tf.reshape(phi, [4, _NUM // 4, -1])
     self.assertAllEqual(space.feasible(folded), want.reshape(4, _NUM // 4, -1))
+
+  def test_a_task_is_the_same_whoever_of_a_kind_is_where(self, name, *_):
+    space, rng = _space(name), np.random.default_rng(0)
+    self.assertEqual(bool(space.alike), 'lock' in name)
+    phi = np.concatenate(
+      [space.sample_uniform(_NUM, randomness.root(0)), _crowded(space)]
+    )
+    pieces = phi.reshape(2 * _NUM, -1, 2)
+    swapped = pieces.copy()
+    for kind in map(list, space.alike):
+      swapped[:, kind] = np.stack(
+        [row[rng.permutation(len(kind))] for row in pieces[:, kind]]
+      )
+    swapped = swapped.reshape(phi.shape)
+    self.assertAllEqual(
+      task_space.canonical(space, tf.constant(swapped)),
+      task_space.canonical(space, tf.constant(phi)),
+    )
+    # Which of two that overlap is blamed is another matter.
+    self.assertAllEqual(
+      *(space.feasible(tf.constant(x)).numpy().all(1) for x in (phi, swapped))
+    )
 
   def test_clip_moves_who_is_wrong_to_the_nearest_cell(self, name, *_):
     space, task = _space(name), _task(name)

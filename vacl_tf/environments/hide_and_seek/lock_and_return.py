@@ -79,6 +79,10 @@ class LockAndReturn(task.Task):
       self._easy,
       3 * num_agents + 3 * num_boxes,
     )
+    self.alike = (
+      tuple(range(num_agents)),
+      tuple(range(num_agents, num_agents + num_boxes)),
+    )
     self.features = _features(self.arena.side)
     self.slots = {'agents': num_agents - 1, 'boxes': num_boxes}
     # Row k - 1 of agent i is agent i - k, modulo n.

@@ -79,6 +79,7 @@ class Task(abc.ABC):
     looks: pairs (agent, entity) for which `State.is_seen` says whether the
       agent sees the entity.
     grid: sampling and feasibility of task vectors.
+    alike: its pieces, a list a kind, whose order is of no account.
     features: features of an `Observation`, by 'own' and kind of entity.
     critic_only_position: indices in 'own' of an x and a y that are 0 for the
       policy; () if this variant shows them to it, None if there are none.
@@ -97,6 +98,7 @@ class Task(abc.ABC):
   home_radius: float = 0.0
   looks: tuple[tuple[int, int], ...]
   grid: grid.Grid
+  alike: tuple[tuple[int, ...], ...] = ()
   features: Mapping[str, tuple[Feature, ...]]
   critic_only_position: tuple[int, ...] | None = None
   slots: Mapping[str, int]

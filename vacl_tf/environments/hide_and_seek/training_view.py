@@ -56,7 +56,9 @@ class HideAndSeek(base.HostWorld):
         egocentric=egocentric.Egocentric(),
       ),
     )
-    self.task_space = grid_task_space.GridTaskSpace(task.grid, len(task.actors))
+    self.task_space = grid_task_space.GridTaskSpace(
+      task.grid, len(task.actors), task.alike
+    )
 
   @property
   def num_vectors(self) -> int:
