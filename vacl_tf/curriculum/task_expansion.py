@@ -133,7 +133,7 @@ class TaskExpansion(base.Curriculum):
     """Scores the batch, moves solved tasks, adds children (Algorithm 1)."""
     cfg = self._config
     is_known = ~tf.math.is_nan(evaluation[-1])
-    self.mastery.assign(tf.where(is_known, evaluation[-1], 0.0))
+    self.mastery.assign(tf.where(is_known, evaluation[-1], self.mastery))
     choice, active_seed, solved_seed, noise, target = randomness.split(seed, 5)
     scores = self._scores(feedback[0])
     value = self._score(batches[0], scores)

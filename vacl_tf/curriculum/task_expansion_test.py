@@ -66,10 +66,9 @@ def _batch(curriculum, slots) -> types.TaskBatch:
 def _update(
   curriculum, batch, values, seed=_SEED, update=None, evaluation=_NO_SCORE
 ):
-  feedback = types.TaskFeedback(tf.constant(values, tf.float32))
-  update = update or curriculum.update
+  told = types.TaskFeedback(tf.constant(values, tf.float32))
   evaluation = tf.constant(evaluation, tf.float32)
-  metrics = update((batch,), (feedback,), evaluation, seed)
+  metrics = (update or curriculum.update)((batch,), (told,), evaluation, seed)
   return {name: float(value) for name, value in metrics.items()}
 
 
@@ -120,7 +119,8 @@ class SampleTest(parameterized.TestCase, tf.test.TestCase):
     space = fakes.LineTaskSpace()
     target = space.sample_uniform(100, randomness.root(9)) + 5.0
     made = _make(capacity=300, num_easy_tasks=300, target_share=0.8)
-    _update(made, _batch(made, [0]), [0.0], evaluation=[coverage])
+    for told in (coverage, np.nan):  # Most iterations have no new one.
+      _update(made, _batch(made, [0]), [0.0], evaluation=[told])
     with mock.patch.object(fakes.LineTaskSpace, 'sample_target') as draw:
       draw.return_value = target
       [batch] = made.sample(100, _SEED)
