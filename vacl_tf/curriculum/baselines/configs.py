@@ -238,7 +238,8 @@ class AmigoConfig(config.CurriculumConfig):
     reward: of the teacher, if its goals are reached, but not too soon (alpha).
     penalty: of the teacher, if not (beta).
     first_difficulty: steps that its goals must take at first (t*).
-    most_difficulty: the same in the end.
+    most_difficulty: the same in the end. Above the steps of an episode no goal
+      is paid for.
     goals_per_rise: goals after which t* rises by a step: ten batches of 150 in
       the original code.
     learning_rate: of Adam. The authors of VACL have 0.001, with which a teacher
