@@ -205,12 +205,8 @@ def train(
     code = session.train(
       *(cfg, run_length, worlds, path, asked), began=began, on_row=note
     )
-  if asked.number:  # Perhaps too late to stop it, but not its caller.
-    code = code or 128 + asked.number
-  if code == 128 + signal.SIGINT:
-    raise KeyboardInterrupt
-  if code:
-    sys.exit(code)
+  # A signal that came too late to stop the run is for its caller, too.
+  _leave(code or (asked.number and 128 + asked.number))
   return Trained(path, rows)
 
 
@@ -257,6 +253,14 @@ def evaluate(
   world = judging.make_world(policy.world, counts, horizon)
   options = judging.Options(num_tasks, seed, is_greedy)
   return judging.judge(policy, world, options)
+
+
+def _leave(code: int) -> None:
+  """Raises KeyboardInterrupt or SystemExit where an exit code is not 0."""
+  if code == 128 + signal.SIGINT:
+    raise KeyboardInterrupt
+  if code:
+    sys.exit(code)
 
 
 def _signals() -> contextlib.AbstractContextManager[signals.Asked]:

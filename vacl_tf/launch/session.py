@@ -73,9 +73,7 @@ def train(
   group.copy_from_chief(run.variables)
   export.recover(path / run_folder.POLICY)
   if is_resumed and loop.is_finished(run, length):
-    _cut(run, path)  # It may be by another length, earlier than its rows end.
-    print(f'{path} is finished: {_summary(run)}. Nothing to train.')
-    return _leave(run, envs[-1], cfg, path)
+    return _leave_as_it_is(run, envs[-1], cfg, path)
   _begin(run, cfg, length, path, checkpointer, is_resumed, group.count)
   programs = programs_lib.Programs(run, envs, cfg, replicas=group)
   written = _outputs(run, envs[-1], cfg, length, path, checkpointer, on_row)
@@ -297,6 +295,15 @@ def _leave(
   print(f'  policy  {path / run_folder.POLICY}')
   print(f'  curves  {", ".join(map(str, pictures))}')
   return 0
+
+
+def _leave_as_it_is(
+  run: run_lib.Run, env: base.World, cfg: config.Config, path: pathlib.Path
+) -> int:
+  """Leaves a run that was found finished; returns the exit code."""
+  _cut(run, path)  # By another length it may be so before its rows end.
+  print(f'{path} is finished: {_summary(run)}. Nothing to train.')
+  return _leave(run, env, cfg, path)
 
 
 def _summary(run: run_lib.Run) -> str:
