@@ -34,14 +34,24 @@ class Agent(tf.Module, abc.ABC):
   """Policies and values of all roles; all variables exist from the start.
 
   Attributes:
-    policies: modules whose variables one optimiser updates.
-    values: modules whose variables the other one updates.
+    policies: modules whose trainable variables one optimiser updates.
+    values: modules whose trainable variables the other one updates.
     segment_length: consecutive steps that it is evaluated on (L).
   """
 
   policies: Sequence[snt.Module]
   values: Sequence[snt.Module]
   segment_length: int = 1
+
+  @property
+  def others(self) -> tuple[tf.Variable, ...]:
+    """Variables that no optimiser updates, such as running moments."""
+    learned = {
+      id(variable)
+      for module in (*self.policies, *self.values)
+      for variable in module.trainable_variables
+    }
+    return tuple(x for x in self.variables if id(x) not in learned)
 
   def initial_memory(
     self, num_worlds: int | tf.Tensor, num_agents: NumAgents

@@ -150,6 +150,7 @@ class Environment(World):
     """Returns [B]: 0 where the world ended on reaching this state, else 1.
 
     A world that ends has to be at the start of its task again in this state.
+    Its task is judged by the progress at its first end.
     """
     return tf.ones_like(self.progress(state))
 

@@ -130,6 +130,8 @@ class Episodes:
     self._num_steps += 1
     is_last = self._num_steps == self.env.horizon
     is_terminated = outcome.discount == 0.0
+    if is_last and self.env.is_terminal:
+      is_terminated = np.ones_like(is_terminated)
     is_truncated = ~is_terminated if is_last else np.zeros_like(is_terminated)
     if is_last or (self.num_worlds == 1 and is_terminated[0]):
       self.is_playing = False

@@ -49,9 +49,11 @@ class EpisodesTest(tf.test.TestCase, parameterized.TestCase):
       worlds.reset(phi=phi)
       self.assertAllClose(worlds.simulator.read_task(), expected)
 
-  @parameterized.parameters(False, True)
-  def test_the_horizon_ends_or_cuts_off(self, is_terminal):
+  @parameterized.product(is_terminal=(False, True), is_hosted=(False, True))
+  def test_the_horizon_ends_or_cuts_off(self, is_terminal, is_hosted):
     env = fakes.LineWorld(_HORIZON)
+    if is_hosted:
+      env = fakes.HostedWorld(env)
     env.is_terminal = is_terminal
     worlds = _episodes(env=env)
     for _ in range(2):

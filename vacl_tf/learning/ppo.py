@@ -81,7 +81,7 @@ class Learner(tf.Module):
     self.segment_length = agent.segment_length
     self._agent = agent
     self._parts = [
-      tuple(variable for module in modules for variable in module.variables)
+      tuple(x for module in modules for x in module.trainable_variables)
       for modules in (agent.policies, agent.values)
     ]
     self.learning_rate = tf.Variable(cfg.learning_rate, trainable=False)
@@ -106,8 +106,7 @@ class Learner(tf.Module):
 
     Args:
       env_steps: made so far.
-      decay_start: steps at which decay_start_coverage was reached; 0: not
-        yet.
+      decay_start: steps at which decay_start_coverage was reached, or 0.
     """
     cfg = self.config
     starts = (cfg.decay_start_steps, decay_start)
@@ -313,7 +312,8 @@ class Learner(tf.Module):
       with tf.GradientTape() as tape:
         loss, metrics = self._loss(mine, scale, observe)
         loss *= number
-      found = (tape.gradient(loss, variables), number * metrics, number)
+      parts = tape.gradient(loss, variables, unconnected_gradients='zero')
+      found = (parts, number * metrics, number)
       return tf.nest.map_structure(tf.add, total, found)
 
     nothing = (

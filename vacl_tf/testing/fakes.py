@@ -280,6 +280,7 @@ class IdleAgent(tf.Module):
   """
 
   segment_length = 1
+  others = ()
 
   def __init__(self) -> None:
     super().__init__(name='agent')

@@ -48,6 +48,8 @@ class ExportedPolicy(tf.Module):
     self._roles = roles
     self._agent_act = agent.act
     self._policies = agent.policies  # The value is of no use any more.
+    if agent.others:  # Names of policies without any stay as they were.
+      self._others = agent.others
     self._initial = agent.initial_memory
     num_roles = len(roles)
     self._structure = self._initial(

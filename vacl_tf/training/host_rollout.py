@@ -203,8 +203,8 @@ class Collector:
       log_prob=whole.log_prob,
       reward=whole.reward,
       bonus=tuple(tf.zeros_like(reward) for reward in whole.reward),
-      progress=whole.progress,
-      discount=whole.discount,
+      progress=rollout.of_first_episode(whole.progress, whole.discount),
+      discount=rollout.with_end(whole.discount, self._env.is_terminal),
     )
 
   def _draw_numbers(
@@ -261,14 +261,18 @@ Act = Callable[
 
 
 class _Performer:
-  """Acts and notes progress alone."""
+  """Acts, and notes progress and where worlds end."""
 
   def __init__(
-    self, act: Act, begin: int, progress: np.ndarray, memory: types.Memory
+    self,
+    act: Act,
+    begin: int,
+    told: tuple[np.ndarray, np.ndarray],
+    memory: types.Memory,
   ) -> None:
     self._act = act
     self._begin = begin
-    self._progress = progress
+    self._progress, self._discount = told
     self._first = self._memory = memory
 
   def act(
@@ -281,6 +285,7 @@ class _Performer:
 
   def note(self, step: int, outcome: base.Outcome) -> None:
     self._progress[step] = outcome.progress
+    self._discount[step] = outcome.discount
     if np.any(outcome.discount == 0.0):
       self._memory = rollout.remembered(
         self._memory, self._first, outcome.discount
@@ -309,15 +314,15 @@ def perform(
     watch: see `Worlds.play`.
 
   Returns:
-    The progress [T, B] after each step.
+    The progress [T, B] after each step, see `rollout.of_first_episode`.
   """
-  progress = np.zeros([worlds.env.horizon, len(phi)], np.float32)
+  told = np.zeros([2, worlds.env.horizon, len(phi)], np.float32)
   worlds.play(
     phi,
     seed,
     lambda begin, end: _Performer(
-      act, begin, progress[:, begin:end], initial_memory(end - begin)
+      act, begin, told[:, :, begin:end], initial_memory(end - begin)
     ),
     watch,
   )
-  return progress
+  return rollout.of_first_episode(*told).numpy()

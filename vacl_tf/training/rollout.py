@@ -116,6 +116,8 @@ def _explore(
   carried, actions, log_probs, rewards, progress, discount = _scan(
     step, first, uniform
   )
+  if _may_end(env):
+    progress = of_first_episode(progress, discount)
   states, memories = tf.nest.map_structure(
     lambda x, y: tf.concat([x[None], y], 0), first, carried
   )
@@ -173,12 +175,16 @@ def play(
     state, before = carried
     actions, found = act(env.observe(state), before, step_seed)
     after = env.step(state, actions)
-    if _may_end(env):
-      found = remembered(found, memory, env.discount(after))
-    return (after, found), env.progress(after)
+    if not _may_end(env):
+      return (after, found), env.progress(after)
+    discount = env.discount(after)
+    found = remembered(found, memory, discount)
+    return (after, found), env.progress(after), discount
 
-  (states, _), progress = _scan(step, (env.place(phi, seed), memory), seeds)
-  return states, progress
+  (states, _), progress, *discount = _scan(
+    step, (env.place(phi, seed), memory), seeds
+  )
+  return states, of_first_episode(progress, *discount) if discount else progress
 
 
 def _scan(step: Callable[..., tuple], state: types.State, inputs: Any) -> tuple:
@@ -207,6 +213,22 @@ def _scan(step: Callable[..., tuple], state: types.State, inputs: Any) -> tuple:
   )
   stacked = [array.stack() for array in arrays]
   return tf.nest.pack_sequence_as(outputs, stacked)
+
+
+def of_first_episode(progress: tf.Tensor, discount: tf.Tensor) -> tf.Tensor:
+  """Returns progress [T, B] that stays as it was when a world first ended.
+
+  What follows is of another episode of its task, by which none is judged.
+
+  Args:
+    progress: [T, B].
+    discount: [T, B], 0 where a world ended.
+  """
+  goes_on = tf.cast(discount > 0.0, tf.int32)
+  is_first = tf.math.cumprod(goes_on, 0, exclusive=True)
+  last = tf.reduce_sum(is_first, 0) - 1  # Step of the first episode [B].
+  held = tf.gather(tf.transpose(progress), last, axis=1, batch_dims=1)
+  return tf.where(is_first > 0, progress, held)
 
 
 def task_value(progress: tf.Tensor) -> tf.Tensor:

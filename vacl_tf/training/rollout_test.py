@@ -175,6 +175,22 @@ class EndTest(tf.test.TestCase):
       rollout.with_end(tf.ones([3, 2]), False), np.ones([3, 2])
     )
 
+  def test_progress_stays_as_it_was_at_the_first_end(self):
+    rng = np.random.default_rng(0)
+    progress = rng.random([7, 40]).astype(np.float32)
+    discount = rng.choice([0.0, 0.5, 1.0], [7, 40], p=[0.2, 0.4, 0.4])
+    discount[:, :2] = 1.0  # Worlds that do not end, or in the last step only.
+    discount[-1, 1] = 0.0
+    want = progress.copy()
+    for world in range(40):
+      for step in range(6):
+        if discount[step, world] == 0.0:
+          want[step + 1 :, world] = progress[step, world]
+          break
+    found = rollout.of_first_episode(*map(tf.constant, (progress, discount)))
+    self.assertAllEqual(found, want)
+    self.assertAllEqual(found[:, :2], progress[:, :2])
+
 
 class ScoreTest(tf.test.TestCase):
   def test_value_is_the_mean_of_the_last_five_steps(self):

@@ -100,8 +100,11 @@ class Run(tf.Module):
     for judged, learned in zip(
       self.judged.policies, self.agent.policies, strict=True
     ):
-      for mean, new in zip(judged.variables, learned.variables, strict=True):
+      pairs = (judged.trainable_variables, learned.trainable_variables)
+      for mean, new in zip(*pairs, strict=True):
         mean.assign_add(rate * (new - mean))
+    for mine, new in zip(self.judged.others, self.agent.others, strict=True):
+      mine.assign(new)
 
   def seed(self, stream: randomness.Stream, *more: int) -> types.Seed:
     """Returns the seed of a stream at this iteration, of all replicas."""

@@ -2,15 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """The policy that is judged is the mean of those that were learned."""
 
+import pathlib
+from unittest import mock
+
 import numpy as np
 import tensorflow as tf
 from absl.testing import parameterized
 
+from vacl_tf import catalog
 from vacl_tf import config
 from vacl_tf import overrides
 from vacl_tf import randomness
+from vacl_tf.agents import attention_agent
 from vacl_tf.testing import fakes
+from vacl_tf.training import export
 from vacl_tf.training import loop
+from vacl_tf.training import policy_files
 from vacl_tf.training import programs as programs_lib
 from vacl_tf.training import run as run_lib
 
@@ -20,6 +27,28 @@ _CONFIG = config.Config(
   curriculum=config.CurriculumConfig(name='uniform'),
   training=config.TrainingConfig(num_tasks=8, num_evaluation_tasks=8),
 )
+
+
+class _Various(attention_agent.AttentionAgent):
+  """Has variables that no gradient reaches, or that are not to be trained."""
+
+  def __init__(self, roles, cfg, seed):
+    super().__init__(roles, cfg, seed)
+    self.frozen = tf.Variable(1.5)
+    self.num_calls = tf.Variable(0, dtype=tf.int64, trainable=False)
+    [policy] = self.policies
+    policy.moment = tf.Variable(0.0, trainable=False)
+    policy.unused = tf.Variable(1.0)
+
+  def act(self, observations, memory):
+    self.num_calls.assign_add(1)
+    self.policies[0].moment.assign_add(0.25)
+    return super().act(observations, memory)
+
+  def distributions(self, observations):
+    [seen] = observations
+    scale = self.frozen + self.policies[0].moment
+    return super().distributions((seen._replace(own=scale * seen.own),))
 
 
 def _parameters(agent) -> list[np.ndarray]:
@@ -76,6 +105,42 @@ class JudgedTest(tf.test.TestCase, parameterized.TestCase):
       variable.assign(-variable)
     other, _ = programs.counts[0].evaluate(seed)
     self.assertNotAllEqual(before, other)
+
+  @parameterized.parameters(0.0, 0.5)
+  def test_an_agent_may_have_other_variables(self, share):
+    spec = catalog.AgentSpec(make=_Various, config=config.AttentionConfig)
+    with mock.patch.dict(catalog.AGENTS._entries, {'attention': spec}):
+      run, _, iterate = self._begin(share)
+    for _ in range(2):
+      iterate()
+    self.assertLen(run.agent.others, 3)
+    self.assertGreater(int(run.agent.num_calls), 0)
+    pairs = zip(run.judged.others, run.agent.others, strict=True)
+    for mine, new in pairs:
+      self.assertAllEqual(mine, new)
+    self.assertEqual(float(run.agent.frozen), 1.5)
+    self.assertEqual(float(run.agent.policies[0].unused), 1.0)
+
+    directory = pathlib.Path(self.create_tempdir().full_path) / 'policy'
+    export.export(run.judged, self.env, _CONFIG, directory)
+    roles = self.env.roles
+    filled = export.ExportedPolicy(_Various(roles, _CONFIG.agent, 7), roles)
+    policy_files._fill(filled, directory)
+    graph = tf.saved_model.load(str(directory))
+    state = self.env.place(
+      self.env.task_space.sample_uniform(5, randomness.root(0)),
+      randomness.root(1),
+    )
+    seen = self.env.observe(state)
+    given = {
+      'seed': randomness.root(3),
+      'greedy': tf.constant(True),
+      **export.flat(roles, seen),
+    }
+    [want], _ = run.judged.act(seen, ())
+    for policy in (filled, graph):
+      found = policy.act(**given)
+      self.assertAllClose(found['logits'], want.outputs()['logits'])
 
 
 if __name__ == '__main__':

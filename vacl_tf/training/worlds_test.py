@@ -118,8 +118,38 @@ class EndingTest(parameterized.TestCase, tf.test.TestCase):
     self.assertAllEqual(
       trajectory.discount, np.tile(np.array(goes_on)[:, None], [1, _TASKS])
     )
+    after_end = trajectory.progress[2:]  # By which no task is judged.
+    self.assertAllEqual(after_end, np.tile(after_end[:1], [_HORIZON - 2, 1]))
     coverage = loop.evaluate(run, programs)['coverage']
     self.assertBetween(coverage, 0.0, 1.0)
+
+  @parameterized.parameters(True, False)
+  def test_a_task_that_was_solved_once_is_solved(self, is_hosted):
+    class Reached(fakes.EndingWorld):
+      """Complete in the step in which it ends."""
+
+      def progress(self, state):
+        return 1.0 - self.discount(state)
+
+    line = Reached(_HORIZON)
+    env = fakes.HostedWorld(line) if is_hosted else line
+    run, programs, _ = _begin(env)
+    found = loop.evaluate(run, programs)
+    self.assertEqual((found['coverage'], found['success']), (1.0, 1.0))
+    trajectory = _collect(env, programs)
+    self.assertAllEqual(
+      rollout.is_success(trajectory.progress), [True] * _TASKS
+    )
+
+  @parameterized.parameters(True, False)
+  def test_the_horizon_may_end_all(self, is_hosted):
+    line = fakes.LineWorld(_HORIZON)
+    line.is_terminal = True
+    env = fakes.HostedWorld(line) if is_hosted else line
+    _, programs, _ = _begin(env)
+    discount = _collect(env, programs).discount
+    self.assertAllEqual(discount[:-1], np.ones([_HORIZON - 1, _TASKS]))
+    self.assertAllEqual(discount[-1], np.zeros([_TASKS]))
 
   @parameterized.parameters(True, False)
   def test_what_was_remembered_is_forgotten_where_it_ends(self, is_hosted):
