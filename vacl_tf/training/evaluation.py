@@ -54,6 +54,7 @@ def evaluate(
   seed: types.Seed,
   block: int | None = None,
   initial_memory: Callable[[int], types.Memory] = lambda num_worlds: (),
+  phi: tf.Tensor | None = None,
 ) -> tf.Tensor:
   """Plays tasks of the target distribution.
 
@@ -64,15 +65,25 @@ def evaluate(
     seed: of the tasks, and of what acts and places at random.
     block: worlds that are played together; None for all.
     initial_memory: returns the policy's memory of so many worlds.
+    phi: the tasks, if they have been drawn already; see `targets`.
 
   Returns:
     The progress [T, B] after each step.
   """
-  draw, run = randomness.split(seed, 2)
+  _, run = randomness.split(seed, 2)
   block = min(block or num_tasks, num_tasks)
-  num_played = -(-num_tasks // block) * block  # The last block is filled up.
-  phi = env.task_space.sample_target(num_played, draw)
+  if phi is None:
+    phi = targets(env, num_tasks, seed, block)
   return play(act, env, phi, run, block, initial_memory)[:, :num_tasks]
+
+
+def targets(
+  env: base.Environment, num_tasks: int, seed: types.Seed, block: int
+) -> tf.Tensor:
+  """Returns the tasks [K, D] that `evaluate` plays; the last block is full."""
+  draw, _ = randomness.split(seed, 2)
+  block = min(block, num_tasks)
+  return env.task_space.sample_target(-(-num_tasks // block) * block, draw)
 
 
 def play(

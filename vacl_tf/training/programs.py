@@ -125,7 +125,9 @@ class GraphPrograms(CountPrograms):
     if 'final_task' in self.fields:
       self._read_task = compiled(env.read_task)
 
-    def evaluate(seed: types.Seed) -> tuple[tf.Tensor, tf.Tensor]:
+    def play(
+      seed: types.Seed, phi: tf.Tensor | None = None
+    ) -> tuple[tf.Tensor, tf.Tensor]:
       progress = evaluation.evaluate(
         rollout.greedy(judged),
         env,
@@ -133,10 +135,16 @@ class GraphPrograms(CountPrograms):
         seed,
         at_once,
         lambda num: judged.initial_memory(num, rollout.num_agents(env)),
+        phi,
       )
       return rollout.task_value(progress), rollout.is_success(progress)
 
-    self.evaluate = compiled(evaluate)
+    played = compiled(play)
+    self.evaluate = played
+    if not env.task_space.is_compiled:
+      self.evaluate = lambda seed: played(
+        seed, evaluation.targets(env, num_tests, seed, at_once)
+      )
 
   def collect(
     self, batch: types.TaskBatch, seed: types.Seed

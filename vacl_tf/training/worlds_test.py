@@ -15,6 +15,7 @@ from vacl_tf import types
 from vacl_tf.agents import base as agent_base
 from vacl_tf.curriculum import base as curriculum_base
 from vacl_tf.environments import base
+from vacl_tf.environments import box_tasks
 from vacl_tf.testing import fakes
 from vacl_tf.training import export
 from vacl_tf.training import host_rollout
@@ -100,6 +101,23 @@ class ContinuousTest(parameterized.TestCase, tf.test.TestCase):
     player = players.ExportedPlayer(policy, env, is_greedy=False)
     progress = player.progress(4, randomness.root(0))
     self.assertAllInRange(progress, 0.0, 1.0)
+
+
+class BoxTest(tf.test.TestCase):
+  def test_tasks_of_numpy_in_a_world_of_tensorflow(self):
+    low, high = np.zeros([4, 1]), np.ones([4, 1])
+    env = fakes.LineWorld(_HORIZON)
+    env.task_space = box_tasks.Box(
+      low, high, lambda num_tasks, rng: rng.random([num_tasks, 4, 1])
+    ).with_agents(2)
+    run, _, cfg = _begin(env)
+    programs = programs_lib.Programs(run, [env], cfg)
+    coverage = [
+      float(np.mean(programs.counts[0].evaluate(randomness.root(x))[0]))
+      for x in (0, 0, 1)
+    ]
+    self.assertEqual(coverage[0], coverage[1])
+    self.assertNotEqual(coverage[0], coverage[2])
 
 
 class EndingTest(parameterized.TestCase, tf.test.TestCase):
