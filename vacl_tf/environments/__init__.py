@@ -30,8 +30,10 @@ def load(
 
   Args:
     name: of the task.
-    num_agents: agents in each world; None for the task's own number.
-    num_boxes: boxes, in tasks that have some; None for the task's own number.
+    num_agents: agents in each world; None for as many as num_boxes, if they are
+      given, else for the task's own number.
+    num_boxes: boxes, in tasks that have some; None for as many as num_agents,
+      likewise.
     **constants: others of the task's, such as its horizon.
 
   Raises:

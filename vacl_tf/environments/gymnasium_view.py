@@ -41,7 +41,8 @@ def gym_env(
   Args:
     name: of the task.
     num_agents: 1, or None where that is the task's own number.
-    num_boxes: in tasks that have some; None for the task's own number.
+    num_boxes: in tasks that have some; None for as many as num_agents, if they
+      are given, else for the task's own number.
     seed: of the episodes until a reset has another.
     observations: 'flat' for a vector, 'dict' for arrays by name.
     render_mode: 'rgb_array', 'human' or None.
@@ -72,7 +73,8 @@ def vector_env(
     name: of the task.
     num_agents: of each world; None for the task's own number.
     num_worlds: how many (B); `num_envs` is B times the number of agents.
-    num_boxes: in tasks that have some; None for the task's own number.
+    num_boxes: in tasks that have some; None for as many as num_agents, if they
+      are given, else for the task's own number.
     seed: of the episodes until a reset has another.
     observations: 'flat' for a vector an agent, 'dict' for arrays by name.
     render_mode: 'rgb_array' or None.

@@ -40,7 +40,8 @@ def parallel_env(
   Args:
     name: of the task.
     num_agents: None for the task's own number.
-    num_boxes: in tasks that have some; None for the task's own number.
+    num_boxes: in tasks that have some; None for as many as num_agents, if they
+      are given, else for the task's own number.
     seed: of the episodes until a reset has another.
     observations: 'flat' for a vector an agent, 'dict' for arrays by name.
     render_mode: 'rgb_array', 'human' or None.

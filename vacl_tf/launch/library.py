@@ -70,7 +70,8 @@ def make_config(
 
   Args:
     env: name of the task.
-    num_agents: to master; None for the task's own number.
+    num_agents: to master; None for as many as num_boxes, if they are given,
+      else for the task's own number.
     num_boxes: if the task has any; None for as many as agents.
     preset: constants to start from.
     agent: name; None for the task's own.

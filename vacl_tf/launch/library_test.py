@@ -188,6 +188,33 @@ class TrainTest(parameterized.TestCase):
     self.assertEqual([row['iteration'] for row in rest], [number + 1])
     self.assertIs(signal.getsignal(signal.SIGINT), signal.default_int_handler)
 
+  def test_a_signal_at_the_end_is_for_the_caller(self):
+    def ask(number):
+      return lambda row: os.kill(os.getpid(), number)
+
+    with self._pretended():
+      with self.assertRaises(KeyboardInterrupt):
+        self._train('first', 1, on_row=ask(signal.SIGINT))
+      with self.assertRaises(SystemExit) as caught:
+        self._train('other', 1, on_row=ask(signal.SIGTERM))
+    self.assertEqual(caught.exception.code, 128 + signal.SIGTERM)
+    for name in ('first', 'other'):
+      self.assertTrue((self.folder / name / 'saved_model').is_dir())
+
+  def test_what_is_later_than_the_state_goes_where_there_is_nothing_to_do(self):
+    def fail(row):
+      if row['iteration'] == 7:
+        raise RuntimeError  # As good as a kill before the next checkpoint.
+
+    with self._pretended():
+      with self.assertRaises(RuntimeError):
+        self._train('run', 9, checkpoint_interval=4, on_row=fail)
+      self.assertLen(self._file('run'), 7)
+      # By this length it was finished at the last checkpoint.
+      found = self._train('run', 3)
+    self.assertEmpty(found.rows)
+    self.assertLen(self._file('run'), 4)
+
   def test_an_evaluation_stays_after_the_interval_was_changed(self):
     def fail(row):
       if row['iteration'] == 5:

@@ -53,7 +53,7 @@ _NUM_AGENTS = command_line.Flag(
   flag_kinds.whole,
   'num_agents',
   None,
-  "Agents to master. Default: the task's own number.",
+  "Agents to master. Default: the task's own number, or as many as boxes.",
   _WHAT,
 )
 _NUM_BOXES = command_line.Flag(

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from unittest import mock
 
+import tensorflow as tf
 from absl.testing import absltest
 from absl.testing import parameterized
 
@@ -136,9 +137,17 @@ class FlagsTest(parameterized.TestCase):
 class FollowerTest(parameterized.TestCase):
   """A follower without a chief; nothing is really trained."""
 
-  def _end(self, train: Callable[..., bool]) -> tuple[commands.Ended, int]:
-    """Returns how it ends, and how often it left without waiting."""
+  def _end(
+    self, train: Callable[..., bool], other: int = 0
+  ) -> tuple[commands.Ended, int]:
+    """Returns how it ends, and how often it left without waiting.
+
+    Args:
+      train: stands for the loop.
+      other: the signal that the chief was sent.
+    """
     group = mock.Mock(count=2, index=1, is_chief=False)
+    group.gather = lambda mine: tf.concat([[[float(other)]], mine], 0)
     with (
       mock.patch.object(
         replication, 'joined', lambda *_: contextlib.nullcontext(group)
@@ -155,13 +164,14 @@ class FollowerTest(parameterized.TestCase):
     return ended, leave.call_count
 
   @parameterized.parameters(
-    (None, True, 0),
-    (None, False, 128 + signal.SIGTERM),  # Another replica was asked to.
-    (signal.SIGTERM, True, 0),
-    (signal.SIGTERM, False, 128 + signal.SIGTERM),
-    (signal.SIGUSR1, False, 128 + signal.SIGUSR1),
+    (None, 0, True, 0),
+    (None, signal.SIGTERM, False, 128 + signal.SIGTERM),
+    (None, signal.SIGUSR1, False, 128 + signal.SIGUSR1),
+    (signal.SIGTERM, 0, True, 0),
+    (signal.SIGTERM, 0, False, 128 + signal.SIGTERM),
+    (signal.SIGUSR1, signal.SIGUSR1, False, 128 + signal.SIGUSR1),
   )
-  def test_one_that_stopped_says_so(self, number, is_done, code):
+  def test_one_that_stopped_says_so(self, number, other, is_done, code):
     def train(
       *_: object, should_stop: Callable[[], bool], **__: object
     ) -> bool:
@@ -172,7 +182,7 @@ class FollowerTest(parameterized.TestCase):
           time.sleep(0.01)
       return is_done
 
-    ended, times_left = self._end(train)
+    ended, times_left = self._end(train, other)
     self.assertEqual((ended.code, times_left), (code, 0), ended.err)
 
   def test_one_that_failed_does_not_wait(self):
