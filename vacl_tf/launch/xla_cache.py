@@ -118,6 +118,7 @@ def failure(error: tf.errors.OpError) -> str | None:
   if own is None or own not in error.message:
     return None
   reason = error.message.partition('\n')[0].rpartition('; ')[2]
+  reason = reason.partition(' [Op:')[0]
   return (
     f'compiled programs cannot be kept in {pathlib.Path(own).parent} '
     f'({reason}); the same command with --xla_cache= goes on without'

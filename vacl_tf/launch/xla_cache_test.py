@@ -201,9 +201,8 @@ class KeepTest(parameterized.TestCase):
   def test_what_cannot_be_kept_later_is_told(self):
     own = self._use()
     for reason in ('No space left on device', 'Disk quota exceeded'):
-      full = tf.errors.ResourceExhaustedError(
-        None, None, f'{own}/jit_f.pb; {reason}\n\t [[{{node f}}]]'
-      )
+      message = f'{own}/jit_f.pb; {reason} [Op:__inference_f_1]\n\t more'
+      full = tf.errors.ResourceExhaustedError(None, None, message)
       told = xla_cache.failure(full)
       self.assertIn(f'cannot be kept in {self.root} ({reason})', told)
     other = tf.errors.ResourceExhaustedError(None, None, 'out of memory')
