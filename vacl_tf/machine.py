@@ -38,7 +38,8 @@ def processor() -> str:
   """
   about = _cpu()
   name = about.get('model name') or platform.processor()
-  return ', '.join([name, *(f'{x} {about[x]}' for x in _MODEL if x in about)])
+  numbers = [f'{x} {about[x]}' for x in _MODEL if x in about]
+  return ', '.join(filter(None, [name, *numbers]))
 
 
 def instruction_sets() -> str:

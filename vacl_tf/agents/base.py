@@ -46,11 +46,7 @@ class Agent(tf.Module, abc.ABC):
   @property
   def others(self) -> tuple[tf.Variable, ...]:
     """Variables that no optimiser updates, such as running moments."""
-    learned = {
-      id(variable)
-      for module in (*self.policies, *self.values)
-      for variable in module.trainable_variables
-    }
+    learned = set(map(id, trainable([*self.policies, *self.values])))
     return tuple(x for x in self.variables if id(x) not in learned)
 
   def initial_memory(
@@ -137,6 +133,12 @@ class FeedForwardAgent(Agent):
     return Evaluation(
       self.distributions(steps), self.value(steps), tf.constant(0.0)
     )
+
+
+def trainable(modules: Sequence[tf.Module]) -> tuple[tf.Variable, ...]:
+  """Returns the variables that an optimiser updates."""
+  # Sonnet's own property raises for a module that has none.
+  return tuple(x for module in modules for x in module.variables if x.trainable)
 
 
 def merged(tree: types.State) -> types.State:

@@ -75,14 +75,14 @@ def _check_parts(agent: base.Agent) -> None:
       )
     if not any(map(_has_variables, parts)):
       raise ValueError(
-        f'{name} have no variables; all of them have to be there when the '
-        'agent is made'
+        f'{name} have no variables to train; all of them have to be there when '
+        'the agent is made'
       )
 
 
 def _has_variables(part: tf.Module) -> bool:
   try:
-    return bool(part.variables)
+    return bool(base.trainable([part]))
   except ValueError:  # Of Sonnet: it was never called.
     return False
 

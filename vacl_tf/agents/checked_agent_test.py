@@ -164,7 +164,7 @@ class CheckedAgentTest(tf.test.TestCase, parameterized.TestCase):
 
   @parameterized.parameters(
     (_TooManyOutputs, '^act failed: InvalidArgumentError: '),
-    (_Late, 'values have no variables; all of them have to be there'),
+    (_Late, 'values have no variables to train; all of them have to be there'),
     (_Bug, "evaluate failed: AttributeError: 'tuple' object has no"),
     (_OneRole, 'act, distributions: expected a tuple of 2.* of 1'),
     (

@@ -112,7 +112,8 @@ class Curriculum(tf.Module, abc.ABC):
       batches: what `sample` returned, with the same tickets.
       feedback: per batch, how its tasks went; rows from batch.size on are 0.
       evaluation: [entity counts] latest coverage of the greedy policy on the
-        target distribution, NaN before the first evaluation.
+        target distribution, NaN where none is known: before the first
+        evaluation, or if a client tells none.
       seed: of this update.
 
     Returns:

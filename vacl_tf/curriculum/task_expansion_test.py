@@ -119,7 +119,7 @@ class SampleTest(parameterized.TestCase, tf.test.TestCase):
     space = fakes.LineTaskSpace()
     target = space.sample_uniform(100, randomness.root(9)) + 5.0
     made = _make(capacity=300, num_easy_tasks=300, target_share=0.8)
-    for told in (coverage, np.nan):  # Most iterations have no new one.
+    for told in (coverage, np.nan):  # A client need not tell it.
       _update(made, _batch(made, [0]), [0.0], evaluation=[told])
     with mock.patch.object(fakes.LineTaskSpace, 'sample_target') as draw:
       draw.return_value = target

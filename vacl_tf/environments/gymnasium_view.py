@@ -71,7 +71,8 @@ def vector_env(
 
   Args:
     name: of the task.
-    num_agents: of each world; None for the task's own number.
+    num_agents: of each world; None for as many as num_boxes, if they are given,
+      else for the task's own number.
     num_worlds: how many (B); `num_envs` is B times the number of agents.
     num_boxes: in tasks that have some; None for as many as num_agents, if they
       are given, else for the task's own number.

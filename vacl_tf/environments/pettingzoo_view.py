@@ -39,7 +39,8 @@ def parallel_env(
 
   Args:
     name: of the task.
-    num_agents: None for the task's own number.
+    num_agents: None for as many as num_boxes, if they are given, else for the
+      task's own number.
     num_boxes: in tasks that have some; None for as many as num_agents, if they
       are given, else for the task's own number.
     seed: of the episodes until a reset has another.

@@ -57,7 +57,9 @@ def before_first_operation() -> Iterator[None]:
 
 
 def check_unused() -> None:
-  """Raises UsageError if TensorFlow has computed already."""
+  """Raises UsageError if TensorFlow has computed already in this command."""
+  if not command_line.is_own_process():
+    return
   threading = tf.config.threading
   number = threading.get_inter_op_parallelism_threads()
   with before_first_operation():

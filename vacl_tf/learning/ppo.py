@@ -80,10 +80,7 @@ class Learner(tf.Module):
     self.config = cfg
     self.segment_length = agent.segment_length
     self._agent = agent
-    self._parts = [
-      tuple(x for module in modules for x in module.trainable_variables)
-      for modules in (agent.policies, agent.values)
-    ]
+    self._parts = [base.trainable(x) for x in (agent.policies, agent.values)]
     self.learning_rate = tf.Variable(cfg.learning_rate, trainable=False)
     self.entropy_cost = tf.Variable(cfg.entropy_cost, trainable=False)
     self.optimizers = [

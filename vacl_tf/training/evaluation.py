@@ -68,7 +68,7 @@ def evaluate(
     phi: the tasks, if they have been drawn already; see `targets`.
 
   Returns:
-    The progress [T, B] after each step.
+    The progress [T, B] after each step, see `rollout.of_first_episode`.
   """
   _, run = randomness.split(seed, 2)
   block = min(block or num_tasks, num_tasks)

@@ -41,10 +41,9 @@ def of_rollout(
   if 'success_time' in fields:
     found['success_time'] = _first_complete(progress)
   if {'episode_return', 'max_return'} & set(fields):
-    # Where the world ended early, what follows is of another episode.
-    goes_on = tf.cast(trajectory.discount > 0.0, tf.float32)
-    is_first = tf.math.cumprod(goes_on, 0, exclusive=True)
-    total = tf.reduce_sum(is_first * _over_agents(trajectory.reward), 0)
+    is_first = rollout.in_first_episode(trajectory.discount)
+    reward = tf.where(is_first, _over_agents(trajectory.reward), 0.0)
+    total = tf.reduce_sum(reward, 0)
     found |= {'episode_return': total, 'max_return': total}
   if set(OF_CRITIC) & set(fields):
     num_worlds = progress.shape[1]

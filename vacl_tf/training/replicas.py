@@ -4,7 +4,8 @@
 
 All draw the same tasks; each plays and learns from a share of them. Gradients
 and moments are summed and feedback is gathered, so that every replica holds the
-same variables after each step and makes the same update of the curriculum.
+same variables after each step and makes the same update of the curriculum. (But
+for what an agent of a user's changes while it acts.)
 """
 
 from collections.abc import Callable, Mapping, Sequence

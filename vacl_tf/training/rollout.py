@@ -167,7 +167,8 @@ def play(
   """Plays tasks phi [B, D] with `act`, whose memory at first is `memory`.
 
   Returns:
-    The states [T, B, ...] after each step, and the progress [T, B] there.
+    The states [T, B, ...] after each step, and the progress [T, B] there, see
+    `of_first_episode`.
   """
   seeds = tf.stack(randomness.split(seed, env.horizon))
 
@@ -224,11 +225,16 @@ def of_first_episode(progress: tf.Tensor, discount: tf.Tensor) -> tf.Tensor:
     progress: [T, B].
     discount: [T, B], 0 where a world ended.
   """
-  goes_on = tf.cast(discount > 0.0, tf.int32)
-  is_first = tf.math.cumprod(goes_on, 0, exclusive=True)
-  last = tf.reduce_sum(is_first, 0) - 1  # Step of the first episode [B].
+  is_first = in_first_episode(discount)
+  last = tf.reduce_sum(tf.cast(is_first, tf.int32), 0) - 1  # [B]
   held = tf.gather(tf.transpose(progress), last, axis=1, batch_dims=1)
-  return tf.where(is_first > 0, progress, held)
+  return tf.where(is_first, progress, held)
+
+
+def in_first_episode(discount: tf.Tensor) -> tf.Tensor:
+  """Returns bool [T, B]: the steps until a world ended, that one included."""
+  goes_on = tf.cast(discount > 0.0, tf.int32)
+  return tf.math.cumprod(goes_on, 0, exclusive=True) > 0
 
 
 def task_value(progress: tf.Tensor) -> tf.Tensor:

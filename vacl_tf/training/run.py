@@ -14,6 +14,7 @@ from vacl_tf import curriculum
 from vacl_tf import entity_counts
 from vacl_tf import randomness
 from vacl_tf import types
+from vacl_tf.agents import base as agent_base
 from vacl_tf.environments import base
 from vacl_tf.learning import ppo
 
@@ -97,12 +98,11 @@ class Run(tf.Module):
   @tf.function(autograph=False)
   def _move_judged(self, rate: tf.Tensor) -> None:
     """Moves each parameter by `rate` of its distance to the learned one."""
-    for judged, learned in zip(
-      self.judged.policies, self.agent.policies, strict=True
-    ):
-      pairs = (judged.trainable_variables, learned.trainable_variables)
-      for mean, new in zip(*pairs, strict=True):
-        mean.assign_add(rate * (new - mean))
+    judged, learned = (
+      agent_base.trainable(x.policies) for x in (self.judged, self.agent)
+    )
+    for mean, new in zip(judged, learned, strict=True):
+      mean.assign_add(rate * (new - mean))
     for mine, new in zip(self.judged.others, self.agent.others, strict=True):
       mine.assign(new)
 

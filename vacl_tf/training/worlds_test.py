@@ -162,8 +162,8 @@ class EndingTest(parameterized.TestCase, tf.test.TestCase):
   @parameterized.parameters(True, False)
   def test_the_horizon_may_end_all(self, is_hosted):
     line = fakes.LineWorld(_HORIZON)
-    line.is_terminal = True
     env = fakes.HostedWorld(line) if is_hosted else line
+    env.is_terminal = True  # Its simulator does not know.
     _, programs, _ = _begin(env)
     discount = _collect(env, programs).discount
     self.assertAllEqual(discount[:-1], np.ones([_HORIZON - 1, _TASKS]))
