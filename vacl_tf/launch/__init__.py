@@ -9,3 +9,5 @@ BEGAN = time.monotonic()  # Wall time of a run counts from here.
 # TensorFlow greets with lines that mean nothing to a user, and tells of a lost
 # replica in many; what matters comes as an exception.
 os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
+# Ends a revision that has trained only the rest of a run.
+RESUMED = '-resumed'

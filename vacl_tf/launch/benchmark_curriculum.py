@@ -113,7 +113,8 @@ def _train(
   shard: tuple[int, int] = (1, 1),
 ) -> int:
   """Makes what is missing of runs; returns the exit code."""
-  commands = study_jobs.Commands()
+  # Rows name the CPU, and jobs could not share a GPU.
+  commands = study_jobs.Commands().adding('--device=cpu')
   if submission.file:
     # The copy: nobody edits it meanwhile.
     own = (output / submission.copy).resolve()

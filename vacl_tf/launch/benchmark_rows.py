@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from vacl_tf import benchmark_protocol as protocol
+from vacl_tf import launch
 from vacl_tf import reading
 from vacl_tf.launch import command_line
 from vacl_tf.launch import study_records
@@ -19,6 +20,14 @@ from vacl_tf.training import files
 
 ENDING = '.json'
 _COMPARED = ('coverage', 'success', 'area')
+# What follows from the curve, and from the final evaluation.
+_OF_CURVE = ('env_steps', 'area', 'steps_to_level', 'ended')
+_OF_EVALUATION = tuple(
+  name + end
+  for name in ('coverage', 'success')
+  for end in ('', '_low', '_high')
+)
+_ROUNDING = 1e-6
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -49,7 +58,7 @@ class Row:
     constants: of the curriculum.
     processor: model of the CPU.
     versions: of this library and those below it.
-    git_revision: of the source.
+    git_revision: of the source, marked if not all of the run is of it.
   """
 
   benchmark: int
@@ -219,6 +228,8 @@ def _is_whole(row: Row) -> bool:
     and task is not None
     and row.seed in protocol.seeds(row.is_smoke)
     and row.num_env_steps == task.num_env_steps
+    # Of a file the name would be imported.
+    and row.submission.isidentifier()
   )
 
 
@@ -274,8 +285,12 @@ def compare(old: Row, new: Row) -> tuple[bool, str]:
     Whether they agree, and a line that says how.
   """
   made_by = [(x.processor, x.versions, x.git_revision) for x in (old, new)]
-  is_known = old.git_revision != 'unknown' and '-dirty' not in old.git_revision
+  is_known = old.git_revision != 'unknown' and not any(
+    mark in old.git_revision for mark in ('-dirty', launch.RESUMED)
+  )
   if old.digest == new.digest:
+    if wrong := _not_of_digest(old, new):
+      return False, f'the curve is the same, but not what the row says: {wrong}'
     return True, 'the same to the last digit'
   told = ', '.join(
     f'{name} {getattr(old, name):.4f} and now {getattr(new, name):.4f}'
@@ -292,3 +307,22 @@ def compare(old: Row, new: Row) -> tuple[bool, str]:
     f'{"within" if is_near else "not within"} {protocol.TOLERANCE} on another '
     f'kind of CPU, or with another commit or other versions: {told}'
   )
+
+
+def _not_of_digest(old: Row, new: Row) -> str:
+  """Returns which numbers of a row are not those of its curve; '' if none."""
+  # The digest of a run at chance is without its final evaluation.
+  is_at_chance = old.ended == new.ended == study_records.CHANCE
+  wrong = []
+  for names, most in (
+    (_OF_CURVE, _ROUNDING),
+    (_OF_EVALUATION, protocol.TOLERANCE if is_at_chance else _ROUNDING),
+  ):
+    for name in names:
+      given, found = getattr(old, name), getattr(new, name)
+      is_same = given == found
+      if isinstance(given, int | float) and isinstance(found, int | float):
+        is_same = abs(given - found) <= most
+      if not is_same:
+        wrong.append(f'{name} {given} and now {found}')
+  return ', '.join(wrong)

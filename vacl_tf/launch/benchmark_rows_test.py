@@ -144,13 +144,24 @@ class RowsTest(parameterized.TestCase):
     ({'digest': '0', 'processor': 'x', 'coverage': 0.915}, True, 'within 0.02'),
     ({'digest': '0', 'versions': {}, 'area': 0.485}, True, 'within 0.02'),
     ({'digest': '0', 'processor': 'x', 'success': 0.75}, False, 'not within'),
+    ({'digest': '0', 'git_revision': 'x-resumed'}, True, 'within 0.02'),
     ({'processor': 'x'}, True, 'the same'),
+    ({'success': 0.99}, False, 'not what the row says: success 0.'),
+    ({'success_low': 0.1}, False, 'not what the row says: success_low 0.'),
+    ({'steps_to_level': 1.0}, False, 'steps_to_level'),
+    ({'ended': 'chance'}, False, 'ended'),
   )
   def test_compare(self, changes, is_same, message):
     new = dataclasses.replace(_ROW, **changes)
     found, how = benchmark_rows.compare(_ROW, new)
     self.assertEqual(found, is_same)
     self.assertIn(message, how)
+
+  @parameterized.parameters((0.01, True), (0.03, False))
+  def test_the_final_evaluation_of_a_run_at_chance(self, more, is_same):
+    old = dataclasses.replace(_ROW, ended='chance')
+    new = dataclasses.replace(old, coverage=old.coverage + more)
+    self.assertEqual(benchmark_rows.compare(old, new)[0], is_same)
 
 
 if __name__ == '__main__':

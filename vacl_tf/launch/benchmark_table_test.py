@@ -10,6 +10,7 @@ import numpy as np
 from absl.testing import absltest
 
 from vacl_tf import benchmark_protocol as protocol
+from vacl_tf import builtin
 from vacl_tf import statistics
 from vacl_tf.launch import benchmark_rows
 from vacl_tf.launch import benchmark_table
@@ -137,6 +138,8 @@ class TableTest(absltest.TestCase):
       rows = benchmark_rows.read_all([folder])
       self.assertNotEmpty(rows, folder)
       self.assertContainsSubset({x.sha256 for x in rows}, digests | {''})
+      of_library = {x.submission for x in rows if not x.sha256}
+      self.assertContainsSubset(of_library, builtin.CURRICULA)
 
   def test_the_page_names_what_is_frozen(self):
     if not _PAGE.exists():

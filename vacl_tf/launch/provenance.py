@@ -16,11 +16,19 @@ import tensorflow as tf
 
 import vacl_tf
 from vacl_tf import config
+from vacl_tf import launch
 from vacl_tf import machine
 from vacl_tf import overrides
+from vacl_tf import reading
 from vacl_tf.training import files
 
-_PACKAGES = ('tensorflow', 'tensorflow-probability', 'dm-sonnet', 'numpy')
+_PACKAGES = (
+  'tensorflow',
+  'tensorflow-probability',
+  'dm-sonnet',
+  'numpy',
+  'scipy',
+)
 _FILE = pathlib.Path(__file__)
 _MUJOCO = 'mujoco'  # Optional: particle worlds do without it.
 
@@ -33,6 +41,9 @@ def write(
   num_replicas: int = 1,
 ) -> None:
   """Writes what was run.
+
+  The revision is marked where what is there already says that other source or
+  packages, or another processor, trained the run so far.
 
   Args:
     path: of config.json.
@@ -48,9 +59,7 @@ def write(
       'imports': list(imports),
       'run_length': dataclasses.asdict(length),
       'num_replicas': num_replicas,
-      'versions': _versions(),
-      'hardware': _hardware(),
-      'git_revision': _git_revision(),
+      **_marked(_made_by(), path),
     },
   )
 
@@ -63,6 +72,31 @@ def shared(cfg: config.Config, length: config.RunLength) -> dict[str, Any]:
     **{name: x for name, x in _versions().items() if name != 'python'},
     'git_revision': _git_revision(),
   }
+
+
+def _made_by() -> dict[str, Any]:
+  return {
+    'versions': _versions(),
+    'hardware': _hardware(),
+    'git_revision': _git_revision(),
+  }
+
+
+def _marked(made_by: dict[str, Any], path: pathlib.Path) -> dict[str, Any]:
+  """Returns it with a revision that tells if not all of a run is of it."""
+  try:
+    before = reading.read_json(path)
+    revision = str(before['git_revision'])
+    is_same = (
+      before['versions'] == made_by['versions']
+      and before['hardware']['processor'] == made_by['hardware']['processor']
+      and revision == made_by['git_revision']
+    )
+  except (FileNotFoundError, reading.UnreadableError, KeyError, TypeError):
+    return made_by
+  if is_same:
+    return made_by
+  return made_by | {'git_revision': made_by['git_revision'] + launch.RESUMED}
 
 
 def _versions() -> dict[str, str]:

@@ -48,8 +48,19 @@ class RevisionTest(absltest.TestCase):
     self._git('add', 'provenance.py')
     self._git('commit', '-m', 'ours')
     self.assertRegex(self._revision(), '^[0-9a-f]{40}$')
+    (self.folder / 'config.json').unlink()  # Another run.
     self.file.write_text('# Changed.')
     self.assertRegex(self._revision(), '^[0-9a-f]{40}-dirty$')
+
+  def test_the_rest_of_a_run_is_marked(self):
+    path = self.folder / 'config.json'
+    for _ in range(2):
+      self.assertEqual(self._revision(), 'unknown')
+    with mock.patch.object(provenance.machine, 'processor', lambda: 'other'):
+      self.assertEqual(self._revision(), 'unknown-resumed')
+    self.assertEqual(self._revision(), 'unknown-resumed')
+    path.write_text('{')
+    self.assertEqual(self._revision(), 'unknown')
 
 
 if __name__ == '__main__':

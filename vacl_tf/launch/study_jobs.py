@@ -43,8 +43,11 @@ class Commands(NamedTuple):
 
   def importing(self, modules: Iterable[str]) -> 'Commands':
     """Returns commands that import modules of a user's first."""
-    own = [f'--import={module}' for module in modules]
-    return Commands(*((*command, *own) for command in self))
+    return self.adding(*(f'--import={module}' for module in modules))
+
+  def adding(self, *flags: str) -> 'Commands':
+    """Returns commands with more flags."""
+    return Commands(*((*command, *flags) for command in self))
 
 
 class Outcome(NamedTuple):
