@@ -5,6 +5,7 @@
 TensorFlow is imported when a curriculum is made, not before.
 """
 
+import copy
 import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -62,7 +63,6 @@ def _settings(
 ) -> 'list[curriculum_base.Setting]':
   """Returns what the curriculum of each entity count is made from."""
   from vacl_tf.curriculum import base as curriculum_base
-  from vacl_tf.environments import task_space
 
   if len(worlds) > 1:
     from vacl_tf.curriculum import entity_progression
@@ -82,10 +82,20 @@ def _settings(
     ]
   if cfg.training.gives_target:
     return found
-  return [
-    dataclasses.replace(x, space=task_space.WithoutTarget(x.space))
-    for x in found
-  ]
+  return [_without_target(x) for x in found]
+
+
+def _without_target(
+  setting: 'curriculum_base.Setting',
+) -> 'curriculum_base.Setting':
+  """Returns a setting that does not give the target tasks away."""
+  from vacl_tf.environments import task_space
+
+  space, world = task_space.WithoutTarget(setting.space), setting.world
+  if world is not None:
+    world = copy.copy(world)
+    world.task_space = space
+  return dataclasses.replace(setting, space=space, world=world)
 
 
 def _check_feedback(

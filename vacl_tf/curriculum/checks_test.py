@@ -14,6 +14,7 @@ from vacl_tf import config
 from vacl_tf import curriculum
 from vacl_tf import randomness
 from vacl_tf.curriculum import base
+from vacl_tf.environments import task_space
 from vacl_tf.testing import fakes
 
 _SEED = randomness.root(1)
@@ -92,6 +93,15 @@ class TargetTest(parameterized.TestCase, tf.test.TestCase):
       made = _make('uniform', num_counts, gives_target=gives_target)
       batch, *_ = made.sample(20, _SEED)
       self.assertEqual(bool(np.any(batch.phi)), not gives_target)
+
+  def test_the_world_does_not_give_it_either(self):
+    world = fakes.LineWorld()
+    cfg = config.Config(training=config.TrainingConfig(gives_target=False))
+    for worlds in ([world], [world, fakes.LineWorld()]):
+      for setting in curriculum._settings(cfg, worlds, _SEED):
+        self.assertIs(setting.world.task_space, setting.space)
+        self.assertIsInstance(setting.space, task_space.WithoutTarget)
+    self.assertIsInstance(world.task_space, fakes.LineTaskSpace)
 
 
 class SourceTest(tf.test.TestCase):
