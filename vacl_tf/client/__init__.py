@@ -168,8 +168,8 @@ class Curriculum:
         f'num_tasks={number} is above {self.num_tasks}; make the curriculum '
         'with a larger num_tasks'
       )
-    _, arrays = self._process.exchange({'do': 'sample', 'size': number})
-    self._played = arrays['tasks']
+    reply, arrays = self._process.exchange({'do': 'sample', 'size': number})
+    self._played, self._round = arrays['tasks'], reply['round']
     return self._played.copy()
 
   def update(
@@ -204,6 +204,7 @@ class Curriculum:
     arrays |= checks.check_feedback(feedback, self.feedback, played.shape)
     request = {
       'do': 'update',
+      'round': self._round,  # Ctrl-C may have ended it, or begun another.
       'evaluation': None if evaluation is None else float(evaluation),
     }
     reply, _ = self._process.exchange(request, arrays)
@@ -283,7 +284,7 @@ class Curriculum:
       **header,
       'do': 'make',
       'version': vacl_tf.__version__,
-      'imports': list(imports),
+      'imports': checks.check_imports(imports),
       'folder': os.getcwd(),
     }
     try:
@@ -294,6 +295,7 @@ class Curriculum:
     self.feedback = tuple(reply['feedback'])
     # The tasks that wait for their values.
     self._played: np.ndarray | None = found.get('tasks')
+    self._round: int | None = reply['round']
 
 
 def _read(path: pathlib.Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

@@ -3,6 +3,7 @@
 """What users give to `client.Curriculum`, checked before it is sent."""
 
 import numbers
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -27,6 +28,19 @@ def legal_entities(
     )
   told = told.reshape([len(tasks), -1])
   return np.broadcast_to(told, shapes[1])
+
+
+def check_imports(imports: Any) -> list[str]:
+  """Returns modules and paths of files; one alone need not be in a list."""
+  if isinstance(imports, str | os.PathLike):
+    imports = [imports]
+  try:
+    return [os.fspath(x) for x in imports]
+  except TypeError as error:
+    raise ValueError(
+      f'imports={_short(imports)} are no modules or .py files; give a list of '
+      'their names'
+    ) from error
 
 
 def check_box(low: Any, high: Any) -> tuple[np.ndarray, np.ndarray]:

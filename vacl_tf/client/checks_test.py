@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every mistake is one line that says what is allowed."""
 
+import pathlib
+
 import numpy as np
 from absl.testing import absltest
 from absl.testing import parameterized
@@ -112,6 +114,17 @@ class ChecksTest(_Case):
       'changes: noise=[1] is a list; allowed: bool, int, float, str',
       *(checks.check_changes, {'noise': [1]}),
     )
+    for given in (
+      'a.py',
+      pathlib.Path('a.py'),
+      ['a.py'],
+      [pathlib.Path('a.py')],
+    ):
+      self.assertEqual(checks.check_imports(given), ['a.py'])
+    self.assertEqual(checks.check_imports(()), [])
+    for given in (3, [3], None):
+      with self.assertRaisesRegex(ValueError, r'^imports=.* a list of their'):
+        checks.check_imports(given)
     self.assertEqual(checks.check_divisor(2, 6), 2)
     self.assert_refused(
       'entity_size=4 does not divide the 6 numbers of a task; give a divisor',

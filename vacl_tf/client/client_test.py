@@ -167,6 +167,25 @@ class CurriculumTest(parameterized.TestCase):
       'there are no tasks to update; call sample first', update, tasks, good
     )
 
+  def test_after_ctrl_c_no_round_ends_twice(self):
+    exchange = self._open._process.exchange
+
+    def interrupted(*arguments):
+      exchange(*arguments)
+      raise KeyboardInterrupt
+
+    ended = 'this round has ended already; call sample'
+    tasks = self._open.sample(4)
+    for call in (
+      lambda: self._open.update(tasks, _values(tasks)),
+      lambda: self._open.sample(3),
+    ):
+      with mock.patch.object(self._open._process, 'exchange', interrupted):
+        with self.assertRaises(KeyboardInterrupt):
+          call()
+      self.assert_refused(ended, self._open.update, tasks, _values(tasks))
+    _play(self._open, 1)
+
   def test_samples_that_are_not_possible(self):
     self.assert_refused(
       'num_tasks=7 is above 6; make the curriculum with a larger num_tasks',

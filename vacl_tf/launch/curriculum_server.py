@@ -72,7 +72,7 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
   def make(header: dict[str, Any], arrays: Arrays) -> Answer:
     made = _make(trainer, header, arrays)
     verbs.update(_verbs(made))
-    told: dict[str, Any] = {'feedback': made.feedback}
+    told: dict[str, Any] = {'feedback': made.feedback, 'round': None}
     if 'state' not in header:
       return told, {}
     state = {
@@ -81,6 +81,7 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
       if name.startswith('state/')
     }
     tasks = made.restore(header['state'], state)
+    told['round'] = made.open_round
     return told, {} if tasks is None else {'tasks': tasks}
 
   verbs['make'] = make
@@ -164,13 +165,19 @@ def _verbs(
 ) -> dict[str, Callable[[dict[str, Any], Arrays], Answer]]:
   """Returns what can be asked of a service, by name."""
 
+  def sample(header: dict[str, Any], _: Arrays) -> Answer:
+    tasks = service.sample(header['size'])
+    return {'round': service.open_round}, {'tasks': tasks}
+
   def update(header: dict[str, Any], arrays: Arrays) -> Answer:
+    if header['round'] != service.open_round:
+      raise ValueError('this round has ended already; call sample')
     value = header['evaluation']
     evaluation = float('nan') if value is None else value
     return {'metrics': service.update(arrays, evaluation)}, {}
 
   return {
-    'sample': lambda header, _: ({}, {'tasks': service.sample(header['size'])}),
+    'sample': sample,
     'update': update,
     'state': lambda header, _: (
       {'state': service.state()[0]},

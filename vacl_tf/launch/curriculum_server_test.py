@@ -50,10 +50,11 @@ class ServerTest(parameterized.TestCase):
     made, sampled, updated, state = _served(
       (_MAKE, _BOX),
       ({'do': 'sample', 'size': 3}, {}),
-      ({'do': 'update', 'evaluation': None}, value),
+      ({'do': 'update', 'round': 1, 'evaluation': None}, value),
       ({'do': 'state'}, {}),
     )
-    self.assertEqual(made, ({'feedback': []}, {}))
+    self.assertEqual(made, ({'feedback': [], 'round': None}, {}))
+    self.assertEqual(sampled[0], {'round': 1})
     tasks = sampled[1]['tasks']
     self.assertEqual(tasks.shape, (3, 2))
     self.assertBetween(tasks[:, 1].max(), 1.0, 10.0)
@@ -66,6 +67,20 @@ class ServerTest(parameterized.TestCase):
     state = {'state': {'round': 2, 'size': 3}}
     [made] = _served(({**_MAKE, **state}, _BOX))
     np.testing.assert_array_equal(made[1]['tasks'], third[1]['tasks'])
+    self.assertEqual(made[0]['round'], third[0]['round'])
+
+  def test_a_round_ends_once(self):
+    value = {'value': np.array([0.0, 0.5, 1.0])}
+    update = ({'do': 'update', 'round': 1, 'evaluation': None}, value)
+    sample = ({'do': 'sample', 'size': 3}, {})
+    # As after Ctrl-C, where the answers were lost.
+    _, _, _, again, _, late = _served(
+      (_MAKE, _BOX), sample, update, update, sample, update
+    )
+    for refused in (again, late):
+      self.assertEqual(
+        refused[0], {'error': 'this round has ended already; call sample'}
+      )
 
   @parameterized.named_parameters(
     ('unknown', {'name': 'unform'}, 'did you mean uniform?'),
@@ -78,7 +93,7 @@ class ServerTest(parameterized.TestCase):
     refused, made = _served(({**_MAKE, **changed}, _BOX), (_MAKE, _BOX))
     self.assertRegex(refused[0]['error'], message)
     self.assertNotIn('\n', refused[0]['error'])
-    self.assertEqual(made[0], {'feedback': []})
+    self.assertEqual(made[0]['feedback'], [])
 
   def test_an_answer_that_is_too_large_ends_nothing(self):
     requests = (

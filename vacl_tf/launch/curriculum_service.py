@@ -48,6 +48,11 @@ class Service:
     self._sample = self._compiled(self._sample_step)
     self._update = self._compiled(self._update_step)
 
+  @property
+  def open_round(self) -> int | None:
+    """The number of the round that waits for its values, None if none does."""
+    return self._round if self._size else None
+
   def sample(self, size: int) -> np.ndarray:
     """Begins a round; returns its tasks [size, D]."""
     before = self._state()

@@ -92,7 +92,9 @@ class TrainerSpace(task_space.BoxTaskSpace):
       raise ValueError(
         'easy=None: this curriculum begins with easy tasks; give some'
       )
-    phi = tf.constant(self.from_trainer(self._easy))
+    # Rounding may lead from the rim to the outside.
+    inside = np.clip(self.from_trainer(self._easy), -HALF_SIDE, HALF_SIDE)
+    phi = tf.constant(inside)
     order = tf.argsort(randomness.uniform(seed, [len(self._easy)]))
     return tf.gather(phi, tf.gather(order, tf.range(num_tasks) % len(order)))
 

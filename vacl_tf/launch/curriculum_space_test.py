@@ -54,6 +54,16 @@ class TrainerSpaceTest(tf.test.TestCase, parameterized.TestCase):
     tasks = self._space().to_trainer(phi).astype(np.float64)
     self.assertTrue(np.all(tasks >= _LOW) and np.all(tasks <= _HIGH))
 
+  def test_easy_tasks_on_the_rim_are_feasible(self):
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+      low = rng.uniform(-9, 9, [4])
+      high = low + 10.0 ** rng.uniform(-2, 2, [4])
+      easy = np.stack([low, high]).astype(np.float32)
+      space = curriculum_space.TrainerSpace(low, high, 2, easy, None)
+      phi = space.sample_easy(2, tf.constant([0, 0]))
+      self.assertAllEqual(space.feasible(phi), np.ones([2, 2], bool))
+
   @parameterized.parameters(2, 3, 7)
   def test_easy_tasks_are_chosen_once_before_they_repeat(self, num):
     found = self._space().sample_easy(num, tf.constant([1, num]))
