@@ -110,7 +110,11 @@ def check_step(where: str, found: one_world.Step, num_agents: int) -> None:
       f'{where}: expected a reward, or one of each of {num_agents} agents, '
       f'given {_shown(found.reward)}'
     )
-  if not _is_numeric(found.progress, ((),)) or not 0 <= found.progress <= 1:
+  rounding = simulator.ROUNDING
+  if not (
+    _is_numeric(found.progress, ((),))
+    and -rounding <= found.progress <= 1.0 + rounding
+  ):
     raise simulator.WorldError(
       f'{where}: expected progress from 0 to 1, given {_shown(found.progress)}'
     )

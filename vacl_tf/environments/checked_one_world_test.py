@@ -90,6 +90,11 @@ class CheckedOneWorldTest(parameterized.TestCase):
       'expected progress from 0 to 1, given None',
     ),
     (
+      'more_progress_than_there_is',
+      one_world.Step(_OWN, 0.0, 1.001),
+      'expected progress from 0 to 1, given 1.001',
+    ),
+    (
       'progress_of_each',
       one_world.Step(_OWN, 0.0, np.zeros([2])),
       'expected progress from 0 to 1, given float64 of shape [2]',
@@ -101,6 +106,10 @@ class CheckedOneWorldTest(parameterized.TestCase):
     ),
   )
   def test_steps(self, given, told):
+    # Sums of shares may be above 1.
+    for progress in (0.0, np.full([10], 0.1, np.float32).sum(), 1.0 + 1e-7):
+      fine = one_world.Step(_OWN, 0.0, progress)
+      checked_one_world.check_step('here', fine, 2)
     self._assert_told(
       f'here: {told}', checked_one_world.check_step, 'here', given, 2
     )
