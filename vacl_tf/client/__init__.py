@@ -194,7 +194,8 @@ class Curriculum:
 
     Raises:
       ValueError: they are not the tasks of the round, or a value is not
-        possible, or feasible failed. The round goes on.
+        possible, or feasible failed; the round goes on. Or Ctrl-C came while
+        it was ended, or another one begun.
       StoppedError: the process has ended.
     """
     played = self._check_round(tasks)
@@ -270,6 +271,7 @@ class Curriculum:
     python: str | os.PathLike | None,
   ) -> None:
     """Starts the process and makes the curriculum, or what was saved of it."""
+    imports = checks.check_imports(imports)  # Before there is a process.
     self.num_tasks: int = header['num_tasks']
     size = header['entity_size']
     self._header = {k: x for k, x in header.items() if k != 'state'}
@@ -284,7 +286,7 @@ class Curriculum:
       **header,
       'do': 'make',
       'version': vacl_tf.__version__,
-      'imports': checks.check_imports(imports),
+      'imports': imports,
       'folder': os.getcwd(),
     }
     try:

@@ -150,6 +150,7 @@ class PythonWorld(base.HostWorld):
     self.name = name
     self.horizon = horizon
     self.task_space = tasks.with_agents(num_agents)
+    self.task_shape = self.task_space.shape
     checked_simulator.check_task_space(self.task_space)
     self._make = make
     made = checked_one_world.world(make())
@@ -163,7 +164,7 @@ class PythonWorld(base.HostWorld):
         f'num_agents: expected {num_agents}, given {world.num_agents}'
       )
     phi = np.asarray(self.task_space.sample_easy(1, randomness.root(0)))
-    task = phi.reshape(self.task_space.shape)
+    task = phi.reshape(self.task_shape)
     where, rng = 'world 0, reset', _generator([0])
     first = simulator.called(where, world.reset, task, rng)
     first = checked_one_world.arrays(where, first, world.num_agents)
@@ -252,7 +253,7 @@ class PythonSimulator(base.Simulator):
     ]
 
   def place(self, phi: np.ndarray, seed: Sequence[int]) -> None:
-    shape = self._world.task_space.shape
+    shape = self._world.task_shape
     self._tasks = phi.reshape([self.num_worlds, *shape])
     self._rngs = [_generator([*seed, i]) for i in range(self.num_worlds)]
     self._final = np.full([self.num_worlds], np.nan, np.float32)

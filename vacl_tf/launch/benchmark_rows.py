@@ -21,7 +21,7 @@ from vacl_tf.training import files
 ENDING = '.json'
 _COMPARED = ('coverage', 'success', 'area')
 # What follows from the curve, and from the final evaluation.
-_OF_CURVE = ('env_steps', 'area', 'steps_to_level', 'ended')
+_OF_CURVE = ('area', 'steps_to_level', 'ended')
 _OF_EVALUATION = tuple(
   name + end
   for name in ('coverage', 'success')
@@ -311,11 +311,13 @@ def compare(old: Row, new: Row) -> tuple[bool, str]:
 
 def _not_of_digest(old: Row, new: Row) -> str:
   """Returns which numbers of a row are not those of its curve; '' if none."""
-  # The digest of a run at chance is without its final evaluation.
+  # The digest of a run at chance does not tell when it was ended, after some
+  # steps more or less, nor its final evaluation.
   is_at_chance = old.ended == new.ended == study_records.CHANCE
   wrong = []
   for names, most in (
     (_OF_CURVE, _ROUNDING),
+    (() if is_at_chance else ('env_steps',), _ROUNDING),
     (_OF_EVALUATION, protocol.TOLERANCE if is_at_chance else _ROUNDING),
   ):
     for name in names:

@@ -85,6 +85,7 @@ class RowsTest(parameterized.TestCase):
     self.assertEqual([row.ended for row in rows], 2 * [study_records.CHANCE])
     self.assertEqual(rows[0].digest, rows[1].digest)
     self.assertEqual(rows[0].area, rows[1].area)
+    self.assertTrue(benchmark_rows.compare(*rows)[0])
 
   @parameterized.parameters(
     (
@@ -95,6 +96,7 @@ class RowsTest(parameterized.TestCase):
     ({'task': 'chess'}, 'is no row'),
     ({'task': 3}, 'is no row'),
     ({'seed': 5}, 'is no row'),
+    ({'submission': 'mine.py'}, 'is no row'),
     ({'num_env_steps': 5}, 'is no row'),
     ({'is_smoke': True}, 'is no row'),
     ({'is_smoke': 'no'}, 'is no row'),

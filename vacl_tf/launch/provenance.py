@@ -39,11 +39,9 @@ def write(
   length: config.RunLength,
   imports: Sequence[str] = (),
   num_replicas: int = 1,
+  is_resumed: bool = False,
 ) -> None:
   """Writes what was run.
-
-  The revision is marked where what is there already says that other source or
-  packages, or another processor, trained the run so far.
 
   Args:
     path: of config.json.
@@ -51,6 +49,9 @@ def write(
     length: when the run ends, is evaluated and saved.
     imports: modules with tasks, agents or curricula of the user's own.
     num_replicas: processes that train it.
+    is_resumed: whether the run goes on. Then the revision is marked where the
+      file says that other source or packages, or another processor, trained it
+      so far.
   """
   files.write_json(
     path,
@@ -59,7 +60,7 @@ def write(
       'imports': list(imports),
       'run_length': dataclasses.asdict(length),
       'num_replicas': num_replicas,
-      **_marked(_made_by(), path),
+      **(_marked(_made_by(), path) if is_resumed else _made_by()),
     },
   )
 

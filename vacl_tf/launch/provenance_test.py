@@ -33,9 +33,10 @@ class RevisionTest(absltest.TestCase):
       capture_output=True,
     )
 
-  def _revision(self):
+  def _revision(self, is_resumed=False):
     path = self.folder / 'config.json'
-    provenance.write(path, config.Config(), config.RunLength())
+    cfg, length = config.Config(), config.RunLength()
+    provenance.write(path, cfg, length, is_resumed=is_resumed)
     return json.loads(path.read_text())['git_revision']
 
   def test_a_package_in_a_repository_of_somebody_else(self):
@@ -48,19 +49,19 @@ class RevisionTest(absltest.TestCase):
     self._git('add', 'provenance.py')
     self._git('commit', '-m', 'ours')
     self.assertRegex(self._revision(), '^[0-9a-f]{40}$')
-    (self.folder / 'config.json').unlink()  # Another run.
     self.file.write_text('# Changed.')
     self.assertRegex(self._revision(), '^[0-9a-f]{40}-dirty$')
 
   def test_the_rest_of_a_run_is_marked(self):
     path = self.folder / 'config.json'
     for _ in range(2):
-      self.assertEqual(self._revision(), 'unknown')
+      self.assertEqual(self._revision(is_resumed=True), 'unknown')
     with mock.patch.object(provenance.machine, 'processor', lambda: 'other'):
-      self.assertEqual(self._revision(), 'unknown-resumed')
-    self.assertEqual(self._revision(), 'unknown-resumed')
-    path.write_text('{')
+      self.assertEqual(self._revision(is_resumed=True), 'unknown-resumed')
+    self.assertEqual(self._revision(is_resumed=True), 'unknown-resumed')
     self.assertEqual(self._revision(), 'unknown')
+    path.write_text('{')
+    self.assertEqual(self._revision(is_resumed=True), 'unknown')
 
 
 if __name__ == '__main__':

@@ -127,7 +127,9 @@ def _begin(
       _cut(run, path, was.evaluation_interval, was.checkpoint_interval)
     else:
       _cut(run, path)
-  provenance.write(path / run_folder.CONFIG, cfg, length, imports, num_replicas)
+  provenance.write(
+    *(path / run_folder.CONFIG, cfg, length, imports, num_replicas, is_resumed)
+  )
   if not is_resumed:
     checkpointer.save()  # Results are never without one; see run_folder.
   verb = 'Resuming' if is_resumed else 'Training'

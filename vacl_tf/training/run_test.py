@@ -6,6 +6,7 @@ import pathlib
 from unittest import mock
 
 import numpy as np
+import sonnet as snt
 import tensorflow as tf
 from absl.testing import parameterized
 
@@ -14,6 +15,7 @@ from vacl_tf import config
 from vacl_tf import overrides
 from vacl_tf import randomness
 from vacl_tf.agents import attention_agent
+from vacl_tf.networks import distributions
 from vacl_tf.testing import fakes
 from vacl_tf.training import export
 from vacl_tf.training import loop
@@ -36,9 +38,12 @@ class _Various(attention_agent.AttentionAgent):
     super().__init__(roles, cfg, seed)
     self.frozen = tf.Variable(1.5)
     self.num_calls = tf.Variable(0, dtype=tf.int64, trainable=False)
-    [policy] = self.policies
+    policy = self.policies[0]
     policy.moment = tf.Variable(0.0, trainable=False)
     policy.unused = tf.Variable(1.0)
+    # A module of which nothing is trained; Sonnet's may raise then.
+    self.policies.append(snt.Module())
+    self.policies[1].scale = tf.Variable(1.25, trainable=False)
 
   def act(self, observations, memory):
     self.num_calls.assign_add(1)
@@ -47,8 +52,9 @@ class _Various(attention_agent.AttentionAgent):
 
   def distributions(self, observations):
     [seen] = observations
-    scale = self.frozen + self.policies[0].moment
-    return super().distributions((seen._replace(own=scale * seen.own),))
+    scale = self.policies[1].scale * (self.frozen + self.policies[0].moment)
+    found = self.policies[0](seen._replace(own=scale * seen.own))
+    return (distributions.make(self._actions[0], found),)
 
 
 def _parameters(agent) -> list[np.ndarray]:
@@ -113,7 +119,7 @@ class JudgedTest(tf.test.TestCase, parameterized.TestCase):
       run, _, iterate = self._begin(share)
     for _ in range(2):
       iterate()
-    self.assertLen(run.agent.others, 3)
+    self.assertLen(run.agent.others, 4)
     self.assertGreater(int(run.agent.num_calls), 0)
     pairs = zip(run.judged.others, run.agent.others, strict=True)
     for mine, new in pairs:
