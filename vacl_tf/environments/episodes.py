@@ -106,7 +106,8 @@ class Episodes:
     self.check_open()
     root = self._seed if seed is None else randomness.root(seed)
     index = self._num_episodes if seed is None else 0
-    drawn, place_seed = self._draw(root, tf.constant(index))
+    # TensorFlow keeps a tensor of each number of Python's, for ever.
+    drawn, place_seed = self._draw(root, tf.constant(np.int32(index)))
     if phi is None:
       drawn = drawn if self.num_worlds > 1 else drawn[0]
       phi = legal_tasks(self.env, drawn, self.num_worlds, 'phi')

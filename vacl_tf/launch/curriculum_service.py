@@ -56,7 +56,8 @@ class Service:
   def sample(self, size: int) -> np.ndarray:
     """Begins a round; returns its tasks [size, D]."""
     before = self._state()
-    step = tf.constant(self._round)
+    # TensorFlow keeps a tensor of each number of Python's, for ever.
+    step = tf.constant(np.int32(self._round))
     batches = self._whole(lambda: self._sample(step, tf.constant(size)), before)
     self._batches = base.as_tensors(batches)
     self._before, self._size, self._round = before, size, self._round + 1
@@ -76,7 +77,7 @@ class Service:
     told = types.TaskFeedback(
       **{name: self._padded(rows) for name, rows in feedback.items()}
     )
-    step, latest = tf.constant(self._round), tf.constant([evaluation])
+    step, latest = tf.constant(np.int32(self._round)), tf.constant([evaluation])
     metrics = self._whole(
       lambda: self._update(self._batches, (told,), latest, step),
       self._state(),
