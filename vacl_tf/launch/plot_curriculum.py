@@ -240,15 +240,24 @@ def find_stages(run: records.Record) -> list[tuple[float, str]]:
       )
       seen = np.flatnonzero(~np.isnan(score))
       last = seen[-1] if seen.size else len(steps)
+      # In between all counts are looked at, of which the last one always is.
+      evaluated = np.flatnonzero(~np.isnan(columns['coverage']))
       has_begun = np.arange(len(steps)) > last
+      has_begun &= bool((evaluated > last).any())
     if has_begun.any():
       found.append((float(steps[has_begun.argmax()]), names[index]))
   return found
 
 
 def _running_mean(values: np.ndarray, window: int) -> np.ndarray:
-  """Returns the mean of up to `window` values that end at each."""
-  total = np.cumsum(np.concatenate([[0.0], values]))
+  """Returns the mean of those of `window` values up to each that are known."""
+  is_known = ~np.isnan(values)
   end = np.arange(1, len(values) + 1)
   begin = np.maximum(end - window, 0)
-  return (total[end] - total[begin]) / (end - begin)
+  total, number = (
+    np.cumsum(np.concatenate([[0.0], x]))
+    for x in (np.where(is_known, values, 0.0), is_known)
+  )
+  count = number[end] - number[begin]
+  mean = (total[end] - total[begin]) / np.maximum(count, 1.0)
+  return np.where(count > 0.0, mean, np.nan)

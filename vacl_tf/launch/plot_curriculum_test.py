@@ -139,6 +139,13 @@ class PlayedTest(absltest.TestCase):
     self.assertEqual(image.imread(output).shape[1], 1200)
 
 
+class RunningMeanTest(absltest.TestCase):
+  def test_it_is_of_what_is_known(self):
+    values = np.array([np.nan, 1.0, 3.0, np.nan, np.nan, np.nan, 5.0])
+    found = plot_curriculum._running_mean(values, 3)
+    np.testing.assert_array_equal(found, [np.nan, 1, 2, 2, 3, np.nan, 5])
+
+
 class StagesTest(absltest.TestCase):
   def _stages(self, path, **columns):
     cfg = presets.make(env='lock_and_return', path=path)
@@ -159,12 +166,25 @@ class StagesTest(absltest.TestCase):
       num_agents=[2, 2, 4, 4, 4, 4],
       mixing_weight=[1, 1, 0.9, 1, 1, 1],
       coverage_n4x2=[nan, nan, nan, 0.5, nan, nan],
+      coverage=[0.1, nan, nan, 0.2, nan, 0.3],
     )
     self.assertEqual(found, [(0.0, '2x2'), (3.0, '4x2'), (5.0, '4x4')])
 
   def test_a_stage_that_has_not_come_is_not_told(self):
     columns = {'num_agents': [2, 2], 'mixing_weight': [1, 1]}
+    columns['coverage'] = [0.1, 0.2]
     self.assertEqual(self._stages('2x2,4x2,4x4', **columns), [(0.0, '2x2')])
+
+  def test_between_evaluations_no_stage_begins(self):
+    nan = np.nan
+    found = self._stages(
+      '2x2,4x2,4x4',
+      num_agents=[2, 4, 4, 4],
+      mixing_weight=[1, 0.9, 1, 1],
+      coverage_n4x2=[nan, 0.5, nan, nan],
+      coverage=[0.1, 0.2, nan, nan],
+    )
+    self.assertEqual(found, [(0.0, '2x2'), (2.0, '4x2')])
 
   def test_no_progression_no_stages(self):
     columns = {'num_agents': [2, 2], 'mixing_weight': [1, 1]}

@@ -185,26 +185,31 @@ def _draw_group(
   label = group.label
   if len(curves) == 1:
     [curve], [seed] = curves, seeds
-    # A run may have been evaluated only once.
-    marker = 'o' if len(curve[0]) == 1 else None
     told = f'{label} (seed {seed})' if has_label else None
-    axis.plot(*curve, color=colour, lw=2.0, marker=marker, label=told)
+    style = {'color': colour, 'lw': 2.0, 'marker': _marker(curve[0])}
+    axis.plot(*curve, label=told, **style)
     return _Curve(label, colour, *curve)
   for curve in curves:
-    axis.plot(*curve, color=colour, lw=0.7, alpha=0.55)
+    style = {'color': colour, 'lw': 0.7, 'marker': _marker(curve[0])}
+    axis.plot(*curve, alpha=0.55, **style)
   what = 'seeds' if len(seeds) == len(curves) else 'runs'
   grid, mean, *band = mean_of(curves)
   if not len(grid):
     longest = max(curves, key=lambda curve: curve[0][-1])
     told = f'{label} ({len(curves)} {what} without steps in common)'
-    axis.plot(*longest, color=colour, lw=0.7, label=told if has_label else None)
+    style = {'color': colour, 'lw': 0.7, 'marker': _marker(longest[0])}
+    axis.plot(*longest, label=told if has_label else None, **style)
     return _Curve(label, colour, *longest)
   told = f'{label} ({len(curves)} {what}): mean; band: {_BAND} {what}'
   axis.fill_between(grid, *band, color=colour, alpha=0.18, lw=0.0)
-  axis.plot(
-    *(grid, mean), color=colour, lw=2.2, label=told if has_label else None
-  )
+  style = {'color': colour, 'lw': 2.2, 'marker': _marker(grid)}
+  axis.plot(grid, mean, label=told if has_label else None, **style)
   return _Curve(label, colour, grid, mean)
+
+
+def _marker(x: np.ndarray) -> str | None:
+  """Returns what shows a curve of a single point, of which there is no line."""
+  return 'o' if len(x) == 1 else None
 
 
 def mean_of(
@@ -236,7 +241,7 @@ def _draw_success(
   if 'success' not in run.columns:
     return
   success = run.evaluated('success')
-  style = {'color': COLOURS[0], 'ls': ':', 'lw': 1.5}
+  style = {'color': COLOURS[0], 'ls': ':', 'marker': _marker(success)}
   label = 'success rate: tasks that are solved as a whole'
   left.plot(run.evaluated('env_steps') / MILLION, success, label=label, **style)
   right.plot(run.evaluated('wall_seconds') / _MINUTE, success, **style)

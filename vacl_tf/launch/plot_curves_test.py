@@ -121,6 +121,17 @@ class PicturesTest(parameterized.TestCase):
       'seeds',
     )
 
+  def test_what_was_evaluated_once_is_a_dot(self):
+    runs = [
+      run_folders.write_run(self.root / name, seed=seed, num_iterations=10)
+      for seed, name in enumerate('ab')
+    ]
+    plot.plot(runs, self.output)
+    for axis in self.drawn[0].axes[:2]:
+      for line in axis.lines:
+        if len(line.get_xdata()) == 1:
+          self.assertEqual(line.get_marker(), 'o')
+
   def test_seeds_that_share_no_steps_are_drawn_without_a_mean(self):
     first = run_folders.write_run(self.root / 'a', seed=0)
     late = run_folders.write_run(self.root / 'b', seed=1)

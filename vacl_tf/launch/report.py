@@ -111,9 +111,8 @@ def _page(
 ) -> str:
   """Returns the page; adds to the notes what is missing."""
   known = next((run for run in runs if run.cfg is not None), None)
-  measures = _MEASURES
-  if known is not None:
-    measures = catalog.TASKS.get(known.cfg.environment.name).measures
+  of_runs = {_measures(run) for run in runs if run.cfg is not None}
+  measures = of_runs.pop() if len(of_runs) == 1 else _MEASURES
   curves = report_charts.coverage(runs, measures[0])
   charts = {'curves': curves, 'speed': report_charts.speed(runs)}
   data: dict[str, Any] = {'measure': measures[0], 'charts': charts}
@@ -124,7 +123,7 @@ def _page(
       report_page.table(report_tables.summary(runs, measures)),
       report_page.charts('curves'),
     ),
-    *_played(runs, numbers, options, data, measures, notes.append),
+    *_played(runs, numbers, options, data, notes.append),
     _speed(runs),
     *([_constants(known)] if known is not None else []),
     report_page.section(
@@ -162,7 +161,6 @@ def _played(
   numbers: Sequence[int],
   options: judging.Options,
   data: dict[str, Any],
-  measures: Sequence[str],
   note: report_runs.Note,
 ) -> list[str]:
   """Returns the sections that a policy or sets of tasks are needed for."""
@@ -171,6 +169,8 @@ def _played(
     note('no curriculum, films or numbers of agents: no constants are known')
     return []
   run = next(filter(_has_tasks, runs), run)
+  measures = _measures(run)
+  data['measure'] = measures[0]
   sets = _sets(run, note)
   policy = report_films.load(run.path, note)
   shown = found = None
@@ -194,6 +194,11 @@ def _played(
       report_page.section('counts', heading, report_page.paragraph(told), table)
     )
   return sections
+
+
+def _measures(run: report_runs.Run) -> tuple[str, str]:
+  """Returns what progress and success are called in a run's task."""
+  return catalog.TASKS.get(run.cfg.environment.name).measures
 
 
 def _has_tasks(run: report_runs.Run) -> bool:

@@ -206,6 +206,9 @@ def _of_group(
     return [line(f'{group.label} (seed {seed})', colour, *curves[0])]
   thin = [line('', colour, *curve, is_thin=True) for curve in curves]
   grid, mean, low, high = plot_curves.mean_of(curves)
+  if not len(grid):
+    name = f'{group.label} ({len(curves)} runs without steps in common)'
+    return [line(name, colour, *curves[0], is_thin=True), *thin[1:]]
   name = f'{group.label}: mean of {len(curves)} runs and its 95 % interval'
   return [*thin, line(name, colour, grid, mean, low=low, high=high)]
 

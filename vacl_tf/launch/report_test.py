@@ -126,6 +126,24 @@ class ReportTest(parameterized.TestCase):
     [mean] = [x for x in series if 'low' in x]
     self.assertEqual(mean['y'], [0.1, 0.2, 0.3, 0.4])
 
+  def test_seeds_without_steps_in_common_have_none(self):
+    other = run_folders.write_run(self.root / 'other', seed=1)
+    header, *rows = (other / 'metrics.csv').read_text().splitlines()
+    for path, part in ((self.run_dir, rows[:15]), (other, rows[15:])):
+      (path / 'metrics.csv').write_text('\n'.join([header, *part, '']))
+    _, page = self._report(self.run_dir, other)
+    names = {x['name'] for x in page.data['charts']['curves'][0]['series']}
+    self.assertIn('vacl (2 runs without steps in common)', names)
+    self.assertFalse(any('interval' in name for name in names))
+
+  def test_runs_of_several_tasks_share_no_name_of_progress(self):
+    other = run_folders.write_run(self.root / 'other', env='ramp_use')
+    for paths in ((other, self.run_dir), (self.run_dir, other)):
+      _, page = self._report(*paths)
+      [title, *_] = (x['title'] for x in page.data['charts']['curves'])
+      self.assertIn('coverage', title.lower())
+      self.assertNotIn('hider', title.lower())
+
   def test_constants_that_differ_from_the_preset(self):
     changed = run_folders.write_run(self.root / 'other', {'ppo.clip': 0.35})
     _, page = self._report(changed)

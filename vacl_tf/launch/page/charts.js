@@ -81,7 +81,7 @@ function drawChart(figure, chart) {
   const top = chart.top || 1.05 * largest([...all('y'), ...all('high')]);
   const at = {
     x: (x) => MARGIN.left + (right - MARGIN.left) * (chart.is_log ?
-      Math.log(Math.max(x, least) / least) / Math.log(most / least || 2) :
+      Math.log(Math.max(x, least) / least) / (Math.log(most / least) || 1) :
       x / most),
     y: (y) => bottom - Math.min(y / top, 1.05) * (bottom - MARGIN.top),
   };
