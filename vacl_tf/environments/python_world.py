@@ -284,6 +284,9 @@ class PythonSimulator(base.Simulator):
     progress = np.zeros([self.num_worlds], np.float32)
     discount = np.ones([self.num_worlds], np.float32)
     for index, world in enumerate(self._worlds):
+      if not (self.restarts or np.isnan(self._final[index])):
+        discount[index] = 0.0
+        continue
       found = simulator.called(self._where(index), world.step, actions[index])
       self._check(index, found, num_agents)
       reward[index] = found.reward

@@ -65,7 +65,8 @@ class Simulator(abc.ABC):
     num_worlds: how many (B).
     num_unstable: how many simulations have diverged so far and were reset.
     restarts: False where nobody goes on with a world that has ended. Then a
-      simulator that can leaves it as it ended, so that this can be seen.
+      simulator that can leaves it as it ended, so that this can be seen, and
+      does nothing but repeat discount 0 and its progress in later steps.
   """
 
   num_worlds: int

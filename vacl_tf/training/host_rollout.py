@@ -52,9 +52,16 @@ class Worlds:
     num_unstable: how often a simulation diverged so far and was reset.
   """
 
-  def __init__(self, env: base.World) -> None:
+  def __init__(self, env: base.World, restarts: bool = True) -> None:
+    """Initialises the worlds.
+
+    Args:
+      env: what is played.
+      restarts: False to play one episode only, see `Simulator.restarts`.
+    """
     self.env = env
     self.num_unstable = 0
+    self._restarts = restarts
     self._groups: list[base.Simulator] = []
 
   def play(
@@ -104,6 +111,7 @@ class Worlds:
   def _simulator(self, size: int) -> base.Simulator:
     make = self.env.make_simulator
     made = simulator.called('make_simulator', make, size)
+    made.restarts = self._restarts
     return checked_simulator.Checked(made, self.env)
 
 

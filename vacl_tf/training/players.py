@@ -198,7 +198,8 @@ class ExportedPlayer:
   ) -> np.ndarray:
     """Returns the progress [T, B]; see `host_rollout.Worlds.play`."""
     parts = []
-    with contextlib.closing(host_rollout.Worlds(self._env)) as worlds:
+    worlds = host_rollout.Worlds(self._env, restarts=False)
+    with contextlib.closing(worlds):
       for index, begin in enumerate(range(0, len(phi), _WORLDS_AT_ONCE)):
         some, see = phi[begin : begin + _WORLDS_AT_ONCE], watch
         if index:  # The first ones are as if there were no others.

@@ -166,6 +166,18 @@ class WatchTest(parameterized.TestCase, tf.test.TestCase):
         far = abs(x[:2, None] - x[2:]).min(1)
         self.assertEqual((far <= fakes.COVER_DISTANCE).mean(), share)
 
+  def test_worlds_stay_as_they_ended(self):
+    world, made = _world('on_host'), []
+    make = world.make_simulator
+
+    def noted(num_worlds):
+      made.append(make(num_worlds))
+      return made[-1]
+
+    with mock.patch.object(world, 'make_simulator', noted):
+      _player('on_host').film(_TASKS, _SEED)
+    self.assertEqual([x.restarts for x in made], [False, False])
+
   def test_worlds_that_are_not_made_of_shapes_say_so(self):
     class Shapeless(fakes.HostedWorld):
       draw = base.World.draw

@@ -179,7 +179,7 @@ class HostPrograms(CountPrograms):
     block = -(-world_multiple // host_rollout.NUM_GROUPS)
     self._judged = judged
     self._collector = host_rollout.Collector(agent, env, block, compiled)
-    self._tests = host_rollout.Worlds(env)
+    self._tests = host_rollout.Worlds(env, restarts=False)
     self._num_reported = 0
     num_tests = cfg.training.num_evaluation_tasks
     space = env.task_space
