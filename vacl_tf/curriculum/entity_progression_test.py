@@ -229,7 +229,8 @@ class UpdateTest(parameterized.TestCase, tf.test.TestCase):
   def test_both_counts_of_a_mixture_learn_apart(self):
     made = _make(make_inner=task_expansion.TaskExpansion)
     made.tenths.assign(5)
-    batches, metrics = _play(made, [0.5, 0.5], value=1.0)
+    batches, metrics = _play(made, [0.6, 0.3], value=1.0)
+    self.assertAllClose([float(x.mastery) for x in made.inner], [0.6, 0.3])
     self.assertEqual([int(batch.size) for batch in batches], [20, 10])
     solved = [int(inner.solved.count) for inner in made.inner]
     self.assertEqual(solved, [20, 10])

@@ -119,10 +119,13 @@ class TableTest(absltest.TestCase):
     if not _PAGE.is_file() or not _README.is_file():
       self.skipTest('docs/ is not here')
     page, cells = _PAGE.read_text(), {}
-    _, _, rest = _README.read_text().partition('| | VACL | RCG |\n')
+    header = '| | VACL | RCG | CURROT |\n'
+    names = re.findall(r'\w+', header.lower())
+    _, _, rest = _README.read_text().partition(header)
     for line in rest.partition('\n\n')[0].splitlines()[1:]:
-      for name, cell in zip(('vacl', 'rcg'), line.split('|')[2:4], strict=True):
+      for name, cell in zip(names, line.split('|')[2:-1], strict=True):
         cells.setdefault(name, []).append(cell.strip())
+    self.assertLen(cells, len(names), f'README has no table {header}')
     for name, found in cells.items():
       scores = re.findall(rf'^\| {name} \| \d+ \| ([^|]+) \|', page, re.M)
       self.assertCountEqual(found, scores, f'success of {name}')

@@ -23,6 +23,7 @@ from vacl_tf import overrides
 from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.curriculum import base
+from vacl_tf.learning import update
 from vacl_tf.testing import fakes
 from vacl_tf.training import loop
 from vacl_tf.training import programs as programs_lib
@@ -39,6 +40,7 @@ _CONFIG = config.Config(
 )
 
 
+_SEED = randomness.root(4)
 Result = TypeVar('Result')
 
 
@@ -205,6 +207,45 @@ class TrainTest(parameterized.TestCase, tf.test.TestCase):
         self.assertAllEqual(x, y)
       self.assertEqual(steps, 4 * 24 * fakes.HORIZON)
 
+  @parameterized.parameters(False, True)
+  def test_they_learn_what_one_would(self, center_rewards):
+    ppo = {'ppo.center_rewards': center_rewards, 'ppo.num_minibatches': 1}
+    cfg = overrides.replace(_CONFIG, ppo | {'ppo.num_epochs': 1})
+    env = fakes.LineWorld()
+
+    def programs_of(group):
+      run = run_lib.Run(cfg, [env], group.index)
+      return run, programs_lib.Programs(run, [env], cfg, False, group)
+
+    run, programs = programs_of(replicas_lib.ALONE)
+    whole = programs.counts[0].collect(
+      programs.sample(_SEED)[0], randomness.fold(_SEED, 1)
+    )
+    # Each replica's own mean would be another.
+    reward = np.random.default_rng(0).normal(size=whole.reward[0].shape)
+    reward[:, 12:] += 5.0
+    whole = whole._replace(reward=(tf.constant(reward, tf.float32),))
+
+    def learned(run, programs, trajectory):
+      size = tf.constant(trajectory.progress.shape[1])
+      batch = update.RolloutBatch(trajectory, size)
+      mean = programs.learn.counts[0].mean_reward(batch)
+      metrics, _ = programs.learn({0: batch}, _SEED)
+      moments = [x for y in run.learner.optimizers for x in y.m]
+      return mean, metrics, moments
+
+    def replica(group):
+      begin = 12 * group.index
+      mine = tf.nest.map_structure(lambda x: x[:, begin : begin + 12], whole)
+      return learned(*programs_of(group), mine)
+
+    expected = learned(run, programs, whole)
+    self.assertAllClose(expected[0], [np.mean(reward)], 1e-5)
+    for found in _run(2, replica):
+      tf.nest.map_structure(
+        lambda x, y: self.assertAllClose(x, y, 1e-3, 1e-6), found, expected
+      )
+
   @parameterized.parameters((2, 5), (3, 1))
   def test_any_number_of_probes(self, count, num_probes):
     """Of more or fewer than there are replicas, each is played by one."""
@@ -245,14 +286,17 @@ class TrainTest(parameterized.TestCase, tf.test.TestCase):
       first.told.final_task[:num_probes, 2:], first.probes.phi[:num_probes, 2:]
     )
 
-  def test_each_plays_with_other_random_numbers(self):
-    seeds = [
-      run_lib.Run(_CONFIG, [fakes.LineWorld()], index).own_seed(
-        randomness.Stream.COLLECT
-      )
-      for index in range(2)
-    ]
-    self.assertNotAllEqual(*seeds)
+  def test_random_numbers_are_of_one_replica_and_iteration(self):
+    stream = randomness.Stream.COLLECT
+    runs = [run_lib.Run(_CONFIG, [fakes.LineWorld()], i) for i in range(2)]
+    own, shared = [], []
+    for _ in range(2):
+      for run in runs:
+        own += [run.own_seed(stream), run.own_seed(stream, 1)]
+        shared.append(run.seed(stream))
+        run.iteration.assign_add(1)
+    self.assertLen(np.unique(own, axis=0), 8)
+    self.assertLen(np.unique(shared, axis=0), 2)
 
 
 def _child() -> None:
