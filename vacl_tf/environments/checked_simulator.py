@@ -58,14 +58,6 @@ class Checked(base.Simulator):
     return self._simulator.num_unstable
 
   @property
-  def restarts(self) -> bool:
-    return self._simulator.restarts
-
-  @restarts.setter
-  def restarts(self, value: bool) -> None:
-    self._simulator.restarts = value
-
-  @property
   def state(self) -> Any:
     return _called('state', lambda: self._simulator.state)
 

@@ -159,6 +159,18 @@ class RowsTest(parameterized.TestCase):
     self.assertEqual(found, is_same)
     self.assertIn(message, how)
 
+  @parameterized.product(
+    revision=('unknown', 'abc-dirty', 'abc-resumed'), more=(0.01, 0.03)
+  )
+  def test_another_curve_of_what_no_commit_says(self, revision, more):
+    old = dataclasses.replace(_ROW, git_revision=revision)
+    new = dataclasses.replace(old, digest='0', coverage=old.coverage + more)
+    is_near = more < 0.02
+    how = f'{"within" if is_near else "not within"} 0.02'
+    found = benchmark_rows.compare(old, new)
+    self.assertEqual(found[0], is_near)
+    self.assertIn(how, found[1])
+
   @parameterized.parameters((0.01, True), (0.03, False))
   def test_the_final_evaluation_of_a_run_at_chance(self, more, is_same):
     old = dataclasses.replace(_ROW, ended='chance')

@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import shutil
+import tempfile
 import zipfile
 
 import numpy as np
@@ -146,11 +147,11 @@ class DamageTest(parameterized.TestCase):
   @classmethod
   def setUpClass(cls):
     super().setUpClass()
-    cls.root = pathlib.Path(absltest.get_default_test_tmpdir()) / 'damage'
-    shutil.rmtree(cls.root, ignore_errors=True)
+    folder = cls.enterClassContext(tempfile.TemporaryDirectory())
+    cls.root = pathlib.Path(folder)
     cfg = tiny.shrunk(presets.make(env='simple_spread'))
     cls.whole = cls.root / 'whole'
-    cls.whole.mkdir(parents=True)
+    cls.whole.mkdir()
     envs = environments.load_all(cfg)
     run = run_lib.Run(cfg, envs)
     provenance.write(cls.whole / 'config.json', cfg, config.RunLength())

@@ -6,6 +6,7 @@ import importlib.util
 import pathlib
 import re
 import sys
+import tempfile
 
 import tensorflow as tf
 from absl.testing import absltest
@@ -34,11 +35,11 @@ class OwnWorldTest(tf.test.TestCase):
   def setUpClass(cls):
     super().setUpClass()
     programs = _PROGRAM.findall(_GUIDE.read_text())
-    folder = pathlib.Path(absltest.get_default_test_tmpdir())
+    folder = cls.enterClassContext(tempfile.TemporaryDirectory())
     cls.programs = {}
     for name, program in zip(_NAMES, programs, strict=True):
       assert program.count('\n') < _MOST_LINES, name
-      path = folder / f'{name}.py'
+      path = pathlib.Path(folder, f'{name}.py')
       path.write_text(program)
       spec = importlib.util.spec_from_file_location(name, path)
       cls.programs[name] = importlib.util.module_from_spec(spec)

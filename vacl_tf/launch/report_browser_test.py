@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import tempfile
 
 import numpy as np
 from absl.testing import absltest
@@ -47,7 +48,8 @@ class BrowserTest(parameterized.TestCase):
     program = browser.find()
     if program is None:
       raise absltest.SkipTest('no Chromium: apt-get install chromium')
-    cls.path = pathlib.Path(absltest.get_default_test_tmpdir(), 'report.html')
+    folder = cls.enterClassContext(tempfile.TemporaryDirectory())
+    cls.path = pathlib.Path(folder, 'report.html')
     report.report([_RUN], cls.path, [], judging.Options(60, 0, True))
     text = cls.path.read_text()
     [cls.data] = re.findall('<script type="application/json".*?>(.*)<', text)

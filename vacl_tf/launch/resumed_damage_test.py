@@ -5,6 +5,7 @@
 import os
 import pathlib
 import shutil
+import tempfile
 from unittest import mock
 
 import numpy as np
@@ -91,9 +92,8 @@ class ResumedDamageTest(parameterized.TestCase):
   @classmethod
   def setUpClass(cls):
     super().setUpClass()
-    cls.root = pathlib.Path(absltest.get_default_test_tmpdir()) / 'resumed'
-    shutil.rmtree(cls.root, ignore_errors=True)
-    cls.root.mkdir(parents=True)
+    folder = cls.enterClassContext(tempfile.TemporaryDirectory())
+    cls.root = pathlib.Path(folder)
     ended = cls._run(cls.root / 'whole')
     if ended.code:
       raise AssertionError(ended.err)

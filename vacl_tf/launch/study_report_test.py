@@ -20,8 +20,8 @@ from vacl_tf.launch import study_records
 from vacl_tf.launch import study_report
 from vacl_tf.launch import study_table
 
-_ROOM = studies.Task('room', (), 100, 0.1, 30.0)
-_HALL = studies.Task('hall', (), 200, 0.2, 60.0)
+_ROOM = studies.Task('room', (), 1_000_000, 0.1, 30.0)
+_HALL = studies.Task('hall', (), 2_000_000, 0.2, 60.0)
 _METHODS = ('vacl_default', 'uniform')
 _STUDY = studies.Study(
   'small', 'A small one.', (((_ROOM, _METHODS), (_HALL, _METHODS)),)
@@ -94,13 +94,15 @@ class ScoreTest(_Case):
 
   def test_by_hand(self):
     scores = self._score([0.0, 0.5] + [1.0] * 8, 0.95)
-    # 10 steps from 0 to 0.5, 10 from there to 1, then 70.
+    # A tenth of the steps from 0 to 0.5, another from there to 1, then 7.
     self.assertAlmostEqual(scores.area, (2.5 + 7.5 + 70) / 100)
     # Of 0.5 and two ones the mean is below the level.
-    self.assertEqual((scores.reached, scores.steps_to_level), (1, 50))
+    self.assertEqual((scores.reached, scores.steps_to_level), (1, 500_000))
     np.testing.assert_allclose(scores[3:9], [0.95, 0.85, 1.05] * 2)
     self.assertEqual(scores[:3], ('room', 'vacl_default', 100))
-    self.assertEqual(scores[-4:], (3600.0, 100, study_records.BUDGET, 'abc'))
+    self.assertEqual(
+      scores[-4:], (3600.0, 1_000_000, study_records.BUDGET, 'abc')
+    )
 
   def test_one_that_ended_early_keeps_its_last_value(self):
     scores = self._score([0.0, 0.0, 0.04, 0.04, 0.04], 0.05)
@@ -114,15 +116,15 @@ class ScoreTest(_Case):
     self.assertEqual((scores.area, scores.reached), (0.0, 0))
     self.assertIsNone(scores.steps_to_level)
     self.assertEqual(scores.ended, study_records.DIVERGED)
-    self.assertEqual(scores.env_steps, 70)
+    self.assertEqual(scores.env_steps, 700_000)
 
   def test_a_level_reached_after_the_budget_is_reached_at_its_end(self):
     run = self.runs[0]
     _write_run(self.folder, run, [0.0] * 7 + [0.9] * 3, 0.9)
     path = self.folder / run.name / 'metrics.csv'
-    path.write_text(path.read_text().replace('10,100,', '10,109,'))
+    path.write_text(path.read_text().replace('10,1000000,', '10,1090000,'))
     scores = study_table.score(study_records.read(run, self.folder))
-    self.assertEqual(scores.steps_to_level, 100)
+    self.assertEqual(scores.steps_to_level, 1_000_000)
 
 
 class ReportTest(_Case):
@@ -152,7 +154,7 @@ class ReportTest(_Case):
       ][:-1],
     )
     self.assertEqual(rows[0]['coverage'], '0.91')
-    self.assertEqual(rows[0]['steps_to_0.9'], '50')
+    self.assertEqual(rows[0]['steps_to_0.9'], '500000')
     self.assertEqual((rows[2]['reached'], rows[2]['steps_to_0.9']), ('0', ''))
     self.assertEqual([row['ended'] for row in rows[1:3]], ['budget', 'chance'])
 
@@ -163,7 +165,7 @@ class ReportTest(_Case):
     self.assertLen(rows, 4 * 10 + 3 * 5)
     self.assertEqual(
       list(rows[1].values()),
-      ['room', 'vacl_default', '100', '20', '720', '0.5', '0.5'],
+      ['room', 'vacl_default', '100', '200000', '720', '0.5', '0.5'],
     )
 
   def test_table(self):
@@ -179,12 +181,22 @@ class ReportTest(_Case):
     row = cells['| vacl_default', '2 of 2']
     self.assertEqual(row[4], '0.780 [0.780, 0.780]')
     self.assertEqual(row[2], '0.910 [0.910, 0.910]')
-    self.assertEqual(row[6], '1.000 [1.000, 1.000]')
+    self.assertEqual(
+      row[5:9],
+      [
+        '0.780 [0.780, 0.780]',
+        '1.000 [1.000, 1.000]',
+        '1.000 [1.000, 1.000]',  # Half of the hall's budget.
+        '60.0',
+      ],
+    )
     self.assertEqual(row[9], '- |')
     row = cells['| uniform', '1 of 2']
     self.assertEqual(row[2:4], ['0.000', '0.000'])
+    self.assertEqual(row[7], '2.000')  # The whole budget.
     self.assertEqual(row[9], '1.000 |')  # One run has no interval.
     row = cells['| uniform', '2 of 2']
+    self.assertEqual(row[7], '1.000 [1.000, 1.000]')
     self.assertEqual(row[9], '1.000 [1.000, 1.000] |')
     self.assertIn('| uniform | 2 | 0.000', text)
     self.assertIn('at chance: room/uniform/seed100, room/uniform/se', text)
@@ -281,7 +293,7 @@ class PanelTest(_Case):
   def test_over_steps_and_minutes(self):
     states = self._states()
     for panels, limits, last in (
-      (study_panels.over_steps(states), [1e-4, 2e-4], 1e-4),
+      (study_panels.over_steps(states), [1.0, 2.0], 1.0),
       (study_panels.over_minutes(states), [67.5, 90.0], 60.0),
     ):
       self.assertEqual([x.limit for x in panels], limits)

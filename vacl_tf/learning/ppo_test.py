@@ -194,6 +194,11 @@ class UpdateTest(_Case):
     self.assertLen(seen, 6)
     self.assertAllEqual([x.step for x in learner.optimizers], [6, 6])
 
+  def test_each_pass_is_in_another_order(self):
+    _, seen, _, _ = _learn(num_minibatches=2, num_epochs=3, learning_rate=0.0)
+    norms = [float(tf.linalg.global_norm(x)) for x in seen]
+    self.assertLen(np.unique(norms), 6)
+
   def test_gradient_scale(self):
     _, [plain], _, _ = _plain_step()
     _, [scaled], _, _ = _learn(gradient_scale=3.0)

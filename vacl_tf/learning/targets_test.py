@@ -13,7 +13,6 @@ from vacl_tf import config
 from vacl_tf import types
 from vacl_tf.agents import base
 from vacl_tf.learning import ppo
-from vacl_tf.networks import distributions
 
 _STEPS, _WORLDS, _SIZE = 4, 5, 3  # Of the worlds, the first three count.
 _AGENTS = (1, 2)  # Of each role.
@@ -33,6 +32,19 @@ _CONFIG = config.PpoConfig(
 _MEAN, _DEVIATION = 2.0, 3.0  # Of the returns before.
 
 
+class _Softmax:
+  """A distribution of one of a few choices."""
+
+  def __init__(self, logits: tf.Tensor) -> None:
+    self._log_probs = tf.nn.log_softmax(logits)
+
+  def log_prob(self, action):
+    return tf.gather(self._log_probs, action, axis=-1, batch_dims=2)
+
+  def entropy(self):
+    return -tf.reduce_sum(tf.exp(self._log_probs) * self._log_probs, -1)
+
+
 class _Linear(base.FeedForwardAgent):
   """Logits and values are products of what is observed."""
 
@@ -45,8 +57,7 @@ class _Linear(base.FeedForwardAgent):
 
   def distributions(self, observations):
     pairs = zip(self.policies, observations, strict=True)
-    action = types.discrete(_CHOICES)
-    return tuple(distributions.make(action, f(x.own)) for f, x in pairs)
+    return tuple(_Softmax(f(x.own)) for f, x in pairs)
 
   def value(self, observations):
     pairs = zip(self.values, observations, strict=True)

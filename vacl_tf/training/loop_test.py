@@ -66,6 +66,23 @@ class LoopTest(tf.test.TestCase):
     self.assertEqual(int(run.env_steps), _NUM_ITERATIONS * 200 * fakes.HORIZON)
     self.assertEqual(set(programs.num_traces()), {1})
 
+  def test_each_rollout_and_iteration_has_its_own_random_numbers(self):
+    training = config.TrainingConfig(num_tasks=8, num_rollouts=2)
+    cfg = dataclasses.replace(_CONFIG, training=training)
+    env = fakes.LineWorld()
+    run = run_lib.Run(cfg, [env])
+    programs = programs_lib.Programs(run, [env], cfg, use_xla=False)
+    with (
+      mock.patch.object(
+        programs.counts[0], 'collect', wraps=programs.counts[0].collect
+      ) as collect,
+      mock.patch.object(programs, 'learn', wraps=programs.learn) as learn,
+    ):
+      for _ in range(2):
+        loop.iterate(run, programs, cfg)
+    for calls in (collect.call_args_list, learn.call_args_list):
+      self.assertLen({tuple(x.args[-1].numpy()) for x in calls}, 4)
+
 
 class CheckTest(tf.test.TestCase):
   def test_infeasible_tasks_end_a_run_if_asked(self):
