@@ -99,6 +99,8 @@ def check_value(
     raise ValueError(
       f'{name}={value} is out of range; allowed: {bounds.low} to {bounds.high}'
     )
+  if kind is float and not math.isfinite(value):
+    raise ValueError(f'{name}={value} is not finite; give a number')
 
 
 def _check_mixture(cfg: config.Config) -> None:

@@ -9,6 +9,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from vacl_tf import bounds
 from vacl_tf import config
 from vacl_tf import overrides
 from vacl_tf import registry
@@ -121,12 +122,19 @@ def _check_base(kind: type, base: type) -> None:
 
 def _check_types(node: object) -> None:
   """Raises ValueError for a constant that is neither a flag nor JSON."""
+  prefix = f'{type(node).__name__}.'
   for name, value in overrides.leaves(node).items():
     if not isinstance(value, bool | int | float | str):
       raise ValueError(
-        f'{type(node).__name__}.{name}={value!r} is a {type(value).__name__}; '
-        'allowed: bool, int, float, str'
+        f'{prefix}{name}={value!r} is a {type(value).__name__}; allowed: bool, '
+        'int, float, str'
       )
+    if overrides.kind(node, name) not in (bool, int, float, str):
+      raise ValueError(
+        f'{prefix}{name} is annotated as neither bool, int, float nor str; '
+        'use one of these'
+      )
+  bounds.check_leaves(node, prefix)
 
 
 def skeleton(

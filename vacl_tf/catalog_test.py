@@ -3,6 +3,7 @@
 """What can't work is refused when it is registered."""
 
 import dataclasses
+import math
 import subprocess
 import sys
 from unittest import mock
@@ -121,6 +122,36 @@ class CatalogTest(parameterized.TestCase):
       catalog.register_curriculum(
         catalog.CurriculumSpec(name='levels', make=None, config=_WithTuple)
       )
+
+  @parameterized.parameters(
+    (float | None, 0.5, 'levels is annotated as neither bool, int, float nor'),
+    (float, 'high', "levels='high' is not a number"),
+    (float, math.inf, 'levels=inf is not finite'),
+    (int, 0.5, 'levels=0.5 is not a whole number'),
+  )
+  def test_constants_are_what_they_are_said_to_be(self, kind, value, message):
+    made = dataclasses.make_dataclass(
+      'Mine',
+      [('levels', kind, value)],
+      bases=(config.CurriculumConfig,),
+      frozen=True,
+      kw_only=True,
+    )
+    with self.assertRaisesRegex(ValueError, f'^Mine.{message}'):
+      catalog.register_curriculum(
+        catalog.CurriculumSpec(name='levels', make=None, config=made)
+      )
+
+  def test_whole_numbers_are_numbers(self):
+    """Of whatever kind the default, or what a preset sets, is."""
+    world = _World(name='corridor', num_agents=2, horizon=10, wind=0)
+    values = {'curriculum.noise': 1}
+    catalog.register_task(_task(world=world, values=values))
+    cfg = presets.make(env='corridor')
+    cfg = overrides.replace(cfg, {'environment.wind': 0.5})
+    self.assertEqual(presets.restore(overrides.leaves(cfg)), cfg)
+    with self.assertRaisesRegex(ValueError, 'wind=.* allowed: float'):
+      presets.restore({'environment.name': 'corridor', 'environment.wind': '0'})
 
   def test_constants_are_those_that_all_have(self):
     with self.assertRaisesRegex(

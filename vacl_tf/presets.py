@@ -146,8 +146,8 @@ def restore(values: Mapping[str, Any]) -> config.Config:
     ) from error
   known = overrides.leaves(base)
   for name, value in values.items():
-    if name in known and not _is_alike(value, known[name]):
-      kind = type(known[name])
+    if name in known and not _is_one(value, overrides.kind(base, name)):
+      kind = overrides.kind(base, name)
       raise ValueError(
         f'config.{name}={value!r} is not possible; allowed: '
         + ('printable text' if kind is str else kind.__name__)
@@ -155,10 +155,8 @@ def restore(values: Mapping[str, Any]) -> config.Config:
   return overrides.replace(base, values)
 
 
-def _is_alike(value: Any, default: Any) -> bool:
-  """Returns whether a saved value can be one of a field's."""
-  if isinstance(default, str):  # It is printed, and drawn in pictures.
+def _is_one(value: Any, kind: type) -> bool:
+  """Returns whether a saved value can be of a field of this type."""
+  if kind is str:  # It is printed, and drawn in pictures.
     return isinstance(value, str) and value.isprintable()
-  if isinstance(default, float):
-    return isinstance(value, int | float) and not isinstance(value, bool)
-  return type(value) is type(default)
+  return type(value) in ((int, float) if kind is float else (kind,))

@@ -112,8 +112,9 @@ class TaskSpec:
         raise ValueError(
           f'{field}={number} is of no use in {self.name}; leave it out'
         )
-      if not isinstance(number, numbers.Integral):
+      if isinstance(number, bool) or not isinstance(number, numbers.Integral):
         raise ValueError(f'{field}={number!r} is not a whole number; give one')
+      given[field] = int(number)  # JSON has none of NumPy's.
     if given:
       fill = next(iter(given.values()))
       given = dict.fromkeys(self.world.count_fields, fill) | given

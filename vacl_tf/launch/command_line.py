@@ -286,7 +286,8 @@ def define_leaves(
       if allowed := fields.allowed(node, name):
         told.append(f'Allowed: {allowed}')
       told.append(f'Default: {fields.told(value) or "empty"}')
-      _DEFINE[type(value)](prefix + name, None, '. '.join(told) + '.')
+      kind = overrides.kind(node, name)
+      _DEFINE[kind](prefix + name, None, '. '.join(told) + '.')
       _groups[prefix + name] = groups(name)
 
 

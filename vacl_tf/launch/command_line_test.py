@@ -125,7 +125,8 @@ class DefineTest(parameterized.TestCase):
 
   def _define(self, arguments):
     ppo = config.PpoConfig(
-      num_epochs=int(command_line.given(arguments, 'n')[0])
+      num_epochs=int(command_line.given(arguments, 'n')[0]),
+      gae_lambda=1,  # A number, however it is written.
     )
     command_line.define_leaves('config.', ppo, without=('clip',))
 
@@ -140,6 +141,7 @@ class DefineTest(parameterized.TestCase):
       '--n=3',
       '--config.num_epochs=2',
       '--config.discount=1',
+      '--config.gae_lambda=0.5',
       '--config.center_rewards',
       '--noconfig.normalize_value',
     )
@@ -150,6 +152,7 @@ class DefineTest(parameterized.TestCase):
         found,
         {
           'num_epochs': 2,
+          'gae_lambda': 0.5,
           'discount': 1.0,
           'center_rewards': True,
           'normalize_value': False,

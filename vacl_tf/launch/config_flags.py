@@ -11,17 +11,18 @@ from vacl_tf.launch import command_line
 from vacl_tf.launch import config_table
 
 PREFIX = 'config.'
-# From these, which have flags of their own, the rest of a config follows.
-CHOOSE_PRESETS = (
-  'seed',
-  'preset',
-  'environment.name',
-  'environment.num_agents',
-  'environment.num_boxes',
-  'agent.name',
-  'curriculum.name',
-  'progression.entity_counts',
-)
+# From these, which have flags and arguments of their own, the rest of a config
+# follows.
+CHOOSE_PRESETS = {
+  'seed': 'seed',
+  'preset': 'preset',
+  'environment.name': 'env',
+  'environment.num_agents': 'num_agents',
+  'environment.num_boxes': 'num_boxes',
+  'agent.name': 'agent',
+  'curriculum.name': 'curriculum',
+  'progression.entity_counts': 'entity_counts',
+}
 AGENT = command_line.Flag(
   flags.DEFINE_string, 'config.agent.name', None, 'Agent.'
 )

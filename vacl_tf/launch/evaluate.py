@@ -31,7 +31,6 @@ from vacl_tf.launch import devices
 from vacl_tf.launch import flag_kinds
 from vacl_tf.launch import judging
 from vacl_tf.launch import robustness
-from vacl_tf.training import checkpoints
 from vacl_tf.training import evaluation
 from vacl_tf.training import files
 
@@ -224,7 +223,7 @@ def _evaluate(output: TextIO) -> int:
       )
       for number in _numbers_of_agents()
     ]
-  except (checkpoints.UnusableError, ValueError) as error:
+  except ValueError as error:
     raise command_line.UsageError(str(error)) from error
   try:
     film = None
@@ -237,8 +236,9 @@ def _evaluate(output: TextIO) -> int:
     if not _RUN_GRAPH.value:
       raise
     return command_line.fail(
-      f'{_SAVED_MODEL.value}: its graph cannot play {trained.name} '
-      f'({files.first_line(error)}); give another --saved_model'
+      f'{_SAVED_MODEL.value or _RUN_DIR.value}: its graph cannot play '
+      f'{trained.name} ({files.first_line(error)}); leave out --run_graph, or '
+      'give another policy'
     )
   if not _JSON.value:
     _print(found)

@@ -267,7 +267,7 @@ class CheckpointTest(absltest.TestCase):
       _evaluate(run, '--num_tasks=2')
 
   def test_its_variables_live_as_long_as_it_does(self):
-    policy = judging._from_checkpoint(self.folder)
+    policy = judging.load(self.folder, None, run_graph=False)
     gc.collect()
     player = players.ExportedPlayer(
       policy.acting, self.envs[-1], is_greedy=True

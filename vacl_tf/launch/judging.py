@@ -71,19 +71,21 @@ def load(
     UsageError: there is none, or it can't be read.
     ValueError: it is not one of this library.
   """
-  if (run_dir is None) == (saved_model is None):
+  if bool(run_dir) == bool(saved_model):
     raise command_line.UsageError('give either a run_dir or a saved_model')
-  if saved_model is not None:
-    return _exported(saved_model, run_graph)
   try:
+    if saved_model:
+      return _exported(saved_model, run_graph)
     is_exported = bool(reading.kind(run_dir / 'saved_model'))
+    if is_exported and not _is_outdated(run_dir):
+      return _exported(run_dir / 'saved_model', run_graph)
+    return _from_checkpoint(run_dir, run_graph)
+  except checkpoints.UnusableError as error:
+    raise command_line.UsageError(str(error)) from error
   except reading.UnreadableError as error:
     raise command_line.UsageError(
       f'{error}; give the run_dir of another run'
     ) from error
-  if is_exported and not _is_outdated(run_dir):
-    return _exported(run_dir / 'saved_model', run_graph)
-  return _from_checkpoint(run_dir)
 
 
 def _exported(directory: pathlib.Path, run_graph: bool) -> Policy:
@@ -93,8 +95,13 @@ def _exported(directory: pathlib.Path, run_graph: bool) -> Policy:
   return Policy(policy, world, facts['roles'])
 
 
-def _from_checkpoint(run_dir: pathlib.Path) -> Policy:
+def _from_checkpoint(run_dir: pathlib.Path, run_graph: bool) -> Policy:
   """Returns the policy of a run that is in progress or was killed."""
+  if run_graph:
+    raise command_line.UsageError(
+      f'{run_dir} has no saved model of its newest checkpoint, whose graph '
+      'could run; leave out run_graph'
+    )
   cfg = records.read_config(run_dir)
   try:
     bounds.check(cfg)
@@ -106,10 +113,6 @@ def _from_checkpoint(run_dir: pathlib.Path) -> Policy:
     reading.check_folder(directory)
   except FileNotFoundError:
     pass  # It has not saved yet.
-  except reading.UnreadableError as error:
-    raise command_line.UsageError(
-      f'{error}; give the run_dir of another run'
-    ) from error
   try:
     run = run_lib.Run(cfg, envs)
   except curriculum_base.CurriculumError as error:

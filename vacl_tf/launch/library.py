@@ -12,7 +12,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,11 +26,14 @@ from vacl_tf import overrides
 from vacl_tf import presets
 from vacl_tf.environments import base
 from vacl_tf.environments import checked_simulator
+from vacl_tf.launch import command_line
+from vacl_tf.launch import config_flags
 from vacl_tf.launch import judging
 from vacl_tf.launch import records
 from vacl_tf.launch import run_folder
 from vacl_tf.launch import session
 from vacl_tf.launch import signals
+from vacl_tf.training import checkpoints
 from vacl_tf.training import policy_files
 
 load_policy = policy_files.load_policy
@@ -70,8 +73,8 @@ def make_config(
 
   Args:
     env: name of the task.
-    num_agents: to master; None for as many as num_boxes, if they are given,
-      else for the task's own number.
+    num_agents: to master; None for as many as num_boxes or the last of
+      entity_counts, if they are given, else for the task's own number.
     num_boxes: if the task has any; None for as many as agents.
     preset: constants to start from.
     agent: name; None for the task's own.
@@ -80,11 +83,16 @@ def make_config(
       for the default ones.
     seed: root of all randomness.
     changes: of single constants, like {'ppo.clip': 0.1}; docs/configuration.md
-      lists them.
+      lists them. What the arguments above say is not among them.
 
   Raises:
     ValueError: it is not a possible config; the message says what is allowed.
   """
+  for name in (changes or {}).keys() & config_flags.CHOOSE_PRESETS.keys():
+    raise ValueError(
+      f'changes: other constants follow from {name}; give '
+      f'{config_flags.CHOOSE_PRESETS[name]}={changes[name]!r} instead'
+    )
   cfg = presets.make(
     env=env,
     num_agents=num_agents,
@@ -183,15 +191,19 @@ def train(
     **length: fields of `config.RunLength`, such as num_env_steps=1_000_000.
 
   Raises:
-    ValueError: the config or the length is not possible.
+    ValueError: the config, the length or a user's world is not possible.
+    ImportError: what simulates the world is not installed.
     command_line.UsageError: the folder can't be used, or memory does not
       suffice; nothing is lost.
+    curriculum.base.CurriculumError: of a user's curriculum.
+    training.loop.DivergedError, training.files.WriteError: infinite numbers, or
+      a full disk; the last checkpoint is good.
     KeyboardInterrupt, SystemExit: Ctrl-C or SIGTERM, after the run was saved.
   """
   began = time.monotonic()
   bounds.check(cfg)
   run_length = make_length(cfg, length)
-  worlds = make_worlds(cfg) if envs is None else tuple(envs)
+  worlds = tuple(make_worlds(cfg) if envs is None else envs)
   rows: list[dict[str, float]] = []
 
   def note(row: dict[str, float]) -> None:
@@ -199,10 +211,7 @@ def train(
     on_row(row)
 
   path = pathlib.Path(run_dir or default_run_dir(cfg))
-  with (
-    run_folder.hold(path, cfg, session.note, restart) as path,
-    _signals() as asked,
-  ):
+  with _held(path, cfg, restart) as (path, asked):
     code = session.train(
       *(cfg, run_length, worlds, path, asked), began=began, on_row=note
     )
@@ -242,18 +251,35 @@ def evaluate(
 
   Raises:
     ValueError: there is no such world, or a number is out of range.
+    ImportError: what simulates the world is not installed.
     command_line.UsageError: the policy can't be read or can't play there.
   """
   bounds.check_value('num_tasks', num_tasks, int, bounds.JUDGED_TASKS)
   bounds.check_leaves(config.Config(seed=seed))
   if horizon is not None:
     bounds.check_leaves(config.EnvironmentConfig(horizon=horizon))
+    horizon = int(horizon)  # JSON has none of NumPy's.
   places = (x and pathlib.Path(x) for x in (run_dir, saved_model))
   policy = judging.load(*places, run_graph)
   counts = judging.wanted_counts(policy.world, num_agents, num_boxes)
   world = judging.make_world(policy.world, counts, horizon)
-  options = judging.Options(num_tasks, seed, is_greedy)
+  options = judging.Options(int(num_tasks), int(seed), is_greedy)
   return judging.judge(policy, world, options)
+
+
+@contextlib.contextmanager
+def _held(
+  path: pathlib.Path, cfg: config.Config, restart: bool
+) -> Iterator[tuple[pathlib.Path, signals.Asked]]:
+  """Holds a folder, yields where it is and whether to stop."""
+  with (
+    run_folder.hold(path, cfg, session.note, restart) as path,
+    _signals() as asked,
+  ):
+    try:
+      yield path, asked
+    except checkpoints.UnusableError as error:
+      raise command_line.UsageError(str(error)) from error
 
 
 def _leave(code: int) -> None:

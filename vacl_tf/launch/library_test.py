@@ -29,8 +29,10 @@ from vacl_tf.training import replicas
 _STEPS = 3
 
 
-def _config(**more):
-  cfg = vacl_tf.make_config('simple_spread', 2, curriculum='uniform', **more)
+def _config(num_agents=2, **more):
+  cfg = vacl_tf.make_config(
+    'simple_spread', num_agents, curriculum='uniform', **more
+  )
   return tiny.shrunk(cfg)
 
 
@@ -49,6 +51,15 @@ class ConfigTest(parameterized.TestCase):
     ({'env': 'simple_spread', 'changes': {'ppo.clipp': 1}}, 'clip'),
     ({'env': 'simple_spread', 'changes': {'ppo.clip': -1.0}}, 'clip'),
     ({'env': 'simple_spread', 'curriculum': 'vakl'}, 'did you mean vacl'),
+    ({'env': 'simple_spread', 'num_agents': True}, 'num_agents=True is not a'),
+    (
+      {'env': 'simple_spread', 'changes': {'curriculum.name': 'uniform'}},
+      "^changes: .* from curriculum.name; give curriculum='uniform' instead$",
+    ),
+    (
+      {'env': 'simple_spread', 'changes': {'preset': 'paper'}},
+      "give preset='paper' instead",
+    ),
     (
       {'env': 'simple_spread', 'entity_counts': 4},
       "^entity_counts=4 is not a text; give one like '4,8,16'$",
@@ -236,9 +247,16 @@ class TrainTest(parameterized.TestCase):
   def test_numbers_of_numpy(self):
     steps = np.int64(self.steps)
     with self._pretended():
-      cfg = _config(seed=np.int64(3))
+      cfg = _config(np.int64(2), seed=np.int64(3))
       trained = vacl_tf.train(cfg, self.folder / 'np', num_env_steps=steps)
     self.assertLen(trained.rows, 1)
+
+  def test_a_folder_that_it_can_not_go_on_in(self):
+    with self._pretended():
+      self._train('run', 1)
+      (self.folder / 'run/metrics.csv').write_text('a,b\n1,2\n')
+      with self.assertRaisesRegex(command_line.UsageError, 'move it away'):
+        self._train('run', 2)
 
   def test_in_a_thread(self):
     found = []
@@ -264,6 +282,19 @@ class TrainTest(parameterized.TestCase):
 
 
 class EvaluateTest(parameterized.TestCase):
+  def test_what_is_not_there(self):
+    folder = self.create_tempdir().full_path
+    for given, message in (
+      ({}, 'give either a run_dir or a saved_model'),
+      ({'run_dir': ''}, 'give either'),
+      ({'run_dir': folder, 'saved_model': folder}, 'give either'),
+      ({'run_dir': folder}, 'config.json'),
+      ({'run_dir': folder, 'run_graph': True}, 'leave out run_graph'),
+      ({'saved_model': folder}, 'saved_model folder'),
+    ):
+      with self.assertRaisesRegex(command_line.UsageError, message):
+        vacl_tf.evaluate(**given)
+
   @parameterized.parameters(
     ({'num_tasks': 0}, 'num_tasks=0 is out of range; allowed: 2 to 100000'),
     ({'num_tasks': 1}, 'num_tasks=1 is out of range; allowed: 2 to 100000'),

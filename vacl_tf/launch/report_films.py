@@ -22,7 +22,6 @@ from vacl_tf.launch import records
 from vacl_tf.launch import report_packing
 from vacl_tf.launch import report_runs
 from vacl_tf.launch import report_sets
-from vacl_tf.training import checkpoints
 from vacl_tf.training import players
 from vacl_tf.training import rollout
 
@@ -65,7 +64,6 @@ def load(
     return judging.load(run_dir, None, run_graph=False)
   except (
     command_line.UsageError,
-    checkpoints.UnusableError,
     ImportError,
     ValueError,
   ) as error:
