@@ -44,7 +44,9 @@ _DIRECTORY = '--tf_xla_persistent_cache_directory='
 _DEVICES = '--tf_xla_persistent_cache_device_types=CPU'
 _THREADS = ('TF_NUM_INTRAOP_THREADS', 'OMP_NUM_THREADS')
 _ENTRY = '.pb'  # Ends the names of TensorFlow's entries.
-_OWN = 'open-'  # Begins the names of the processes' own folders.
+# What else is in a folder that the user names is left alone.
+_OWN = 'vacl_tf-open-'  # Begins the names of the processes' own folders.
+_SHELF = '[0-9a-f]' * 16  # See `_key`.
 _MOST_BYTES = 1 << 30  # Of all entries; the oldest go first.
 _LEAST_FREE = 1 << 28  # On the disk: TensorFlow fails if it can't write.
 _LEAST_ALLOWED = 1 << 26  # To this user; a task's programs take 20 to 50 MB.
@@ -216,7 +218,7 @@ def _remove_old(root: pathlib.Path) -> None:
 
 def _bound(root: pathlib.Path) -> None:
   """Removes the entries that were not used for longest, if there are many."""
-  shelves = [x for x in root.iterdir() if not x.name.startswith(_OWN)]
+  shelves = filter(pathlib.Path.is_dir, root.glob(_SHELF))
   found = [(x.stat(), x) for shelf in shelves for x in _entries(shelf)]
   total = sum(about.st_size for about, _ in found)
   for about, path in sorted(found, key=lambda x: x[0].st_mtime):

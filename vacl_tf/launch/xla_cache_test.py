@@ -73,7 +73,7 @@ class KeepTest(parameterized.TestCase):
     return {path.stem: path.read_text() for path in self._use().iterdir()}
 
   def _kept(self) -> list[pathlib.Path]:
-    return sorted(self.root.glob('[!o]*/*.pb.*'))
+    return sorted(self.root.glob('[!v]*/*.pb.*'))
 
   def test_what_one_process_compiles_the_next_one_has(self):
     self._keep(a='A', b='B')
@@ -143,8 +143,8 @@ class KeepTest(parameterized.TestCase):
     old = time.time() - 1000.0
     os.utime(self._kept()[1], (old, old))
     with mock.patch.object(xla_cache, '_MOST_BYTES', 100):
-      xla_cache._cache = xla_cache._Cache(self.root / 'open-x', self._shelf())
-      own = self.root / 'open-x'
+      own = self.root / 'vacl_tf-open-x'
+      xla_cache._cache = xla_cache._Cache(own, self._shelf())
       own.mkdir()
       (own / 'c.pb').write_text('C' * 40)
       xla_cache.keep()
@@ -160,6 +160,21 @@ class KeepTest(parameterized.TestCase):
     self._use()
     self.assertFalse(left.exists())
     self.assertTrue(open_.exists())
+
+  def test_what_else_is_in_the_folder_is_left_alone(self):
+    mine = self.root / 'open-loop'
+    mine.mkdir(parents=True)
+    (self.root / 'notes.txt').write_text('mine')
+    old = time.time() - 1e6
+    with mock.patch.object(xla_cache, '_MOST_BYTES', 50):
+      self._keep(a='A' * 40)
+      (mine / 'weights.pb.x').write_text('W' * 60)
+      for path in (mine / 'weights.pb.x', mine):
+        os.utime(path, (old, old))
+      self._keep(b='B' * 40)
+    self.assertTrue((mine / 'weights.pb.x').exists())
+    self.assertTrue((self.root / 'notes.txt').exists())
+    self.assertEqual([x.name[0] for x in self._shelf().iterdir()], ['b'])
 
   @parameterized.parameters(
     'XLA_FLAGS', 'TF_XLA_FLAGS', 'TF_NUM_INTRAOP_THREADS'
@@ -285,7 +300,7 @@ class TrainTest(absltest.TestCase):
     self.assertContainsSubset(kept[1:], again)
     self.assertNotIn(kept[0], again)
     self.assertTrue(all(path.stat().st_mtime for path in again))
-    self.assertEmpty(list(cache.glob('open-*')))
+    self.assertEmpty(list(cache.glob('vacl_tf-open-*')))
     # This process does other things too, so it goes without.
     ended = commands.run(
       lambda: command_line.run(main.main, main.define),
