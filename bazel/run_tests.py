@@ -197,9 +197,13 @@ def run_pytest() -> Count:
   print('No Bazel to be had: the same tests run under pytest.')
   count = Count()
   environment = {**os.environ, 'TF_CPP_MIN_LOG_LEVEL': '2'}
-  for file in sorted(_ROOT.glob('vacl_tf/**/*_test.py')):
-    if file.name.endswith(_LEFT_OUT):
-      continue
+  files = [
+    file
+    for folder in ('examples', 'vacl_tf')
+    for file in sorted(_ROOT.glob(f'{folder}/**/*_test.py'))
+    if not file.name.endswith(_LEFT_OUT)
+  ]
+  for file in files:
     name = str(file.relative_to(_ROOT))
     with tempfile.TemporaryDirectory() as folder:
       report = pathlib.Path(folder) / 'test.xml'

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Configuration: frozen dataclasses, and what may change on resume.
 
-Every leaf is also a flag of `launch.main`, `--config.ppo.clip` for example.
+Leaves are also flags of `launch.main`, `--config.ppo.clip` for example; names,
+the seed and numbers of entities have flags of their own.
 Tasks, agents and curricula may bring constants of their own: a subclass of
 EnvironmentConfig, AgentConfig or CurriculumConfig, named where they are
 registered. A number says its range with `Annotated[float, Range(0.0, 1.0)]`.

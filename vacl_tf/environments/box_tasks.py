@@ -23,7 +23,7 @@ Feasible = Callable[[np.ndarray], np.ndarray]
 _KIND = 'point'  # What all are that have no names.
 _EDGE = 0.003  # Of the width: the rim that clipped numbers land in.
 _NUM_KNOWN = 1000  # Feasible tasks; infeasible ones are moved to the nearest.
-_MOST_ROUNDS = 1000  # Draws of as many tasks as are wanted.
+_MOST_ROUNDS = 1000  # Draws of as many tasks as are wanted, then of many.
 
 
 class Box(task_space.TaskSpace):
@@ -141,17 +141,20 @@ class Box(task_space.TaskSpace):
   ) -> np.ndarray:
     """Returns feasible tasks [num_tasks, D]."""
     found, missing = [], num_tasks
-    for _ in range(_MOST_ROUNDS):
+    # A single task may take more draws than rounds; a few do not take long.
+    sizes = [num_tasks, max(num_tasks, _NUM_KNOWN)]
+    for size in np.repeat(sizes, _MOST_ROUNDS).tolist():
       # In float32 the sum may be a little above `high`.
-      drawn = rng.random([num_tasks, *self.shape], np.float32)
+      drawn = rng.random([size, *self.shape], np.float32)
       drawn = self._low + (self._high - self._low) * drawn
-      drawn = np.minimum(drawn, self._high).reshape([num_tasks, self.num_dims])
+      drawn = np.minimum(drawn, self._high).reshape([size, self.num_dims])
       found.append(drawn[self._judge(drawn).all(1)])
       missing -= len(found[-1])
       if missing <= 0:
         return np.concatenate(found)[:num_tasks]
+    num_drawn = _MOST_ROUNDS * sum(sizes)
     raise simulator.WorldError(
-      f'feasible: of {_MOST_ROUNDS * num_tasks} tasks anywhere in the box only '
+      f'feasible: of {num_drawn} tasks anywhere in the box only '
       f'{num_tasks - missing} are feasible; give a smaller box around those'
     )
 

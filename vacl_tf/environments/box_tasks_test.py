@@ -81,6 +81,17 @@ class BoxTest(tf.test.TestCase, parameterized.TestCase):
     self.assertRegex(told, r'^feasible failed: AttributeError: .*nothing')
     self.assertIsNone(simulator.raised(tf.errors.UnknownError(None, None, 'x')))
 
+  def test_a_single_task_is_found_where_few_are_feasible(self):
+    space = box_tasks.Box(
+      np.zeros([1]),
+      np.ones([1]),
+      lambda num, rng: np.full([num, 1], 0.001),
+      lambda tasks: tasks[:, 0] < 0.002,
+    )
+    for seed in range(20):  # Of 1000 draws each, some would find none.
+      phi = space.sample_uniform(1, randomness.root(seed))
+      self.assertLess(phi[0, 0], 0.002)
+
   def test_a_joint_refusal_marks_all_entities(self):
     def joint(tasks):
       return _outside_disc(tasks).all(-1)

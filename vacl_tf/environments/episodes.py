@@ -18,6 +18,7 @@ from dm_env import specs
 from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.environments import base
+from vacl_tf.environments import simulator
 
 SampleTasks = Callable[[int, types.Seed], tf.Tensor]
 _MOST_SHOWN = 20  # Numbers of an array in a message.
@@ -73,6 +74,7 @@ class Episodes:
     self.is_playing = False
     self._is_closed = False
     self._sample_tasks = sample_tasks or env.task_space.sample_target
+    self._seeds = tf.function(_seeds, autograph=False)
     # A user's sampler may be any Python, and even have a state.
     self._draw = self._drawn
     if sample_tasks is None:
@@ -100,15 +102,16 @@ class Episodes:
       phi: [B, D] legal tasks, of `legal_tasks`; None to draw some.
 
     Raises:
-      ValueError: the seed is none, or a drawn task is not legal; the episode in
-        progress goes on.
+      ValueError: the seed is none, a drawn task is not legal, or drawing it
+        failed; the episode in progress goes on.
     """
     self.check_open()
     root = self._seed if seed is None else randomness.root(seed)
     index = self._num_episodes if seed is None else 0
     # TensorFlow keeps a tensor of each number of Python's, for ever.
-    drawn, place_seed = self._draw(root, tf.constant(np.int32(index)))
+    task_seed, place_seed = self._seeds(root, tf.constant(np.int32(index)))
     if phi is None:
+      drawn = simulator.called('sample_tasks', self._draw, task_seed)
       drawn = drawn if self.num_worlds > 1 else drawn[0]
       phi = legal_tasks(self.env, drawn, self.num_worlds, 'phi')
     self._place(phi, place_seed)
@@ -168,15 +171,17 @@ class Episodes:
       self._is_closed, self.is_playing = True, False
       self.simulator.close()
 
-  def _drawn(
-    self, root: types.Seed, index: tf.Tensor
-  ) -> tuple[tf.Tensor, types.Seed]:
-    """Returns tasks [B, D] for an episode, and the seed to place them with."""
-    task_seed, place_seed = randomness.split(randomness.fold(root, index), 2)
-    return self._sample_tasks(self.num_worlds, task_seed), place_seed
+  def _drawn(self, seed: types.Seed) -> tf.Tensor:
+    """Returns tasks [B, D] for an episode."""
+    return self._sample_tasks(self.num_worlds, seed)
 
   def _place(self, phi: np.ndarray, seed: types.Seed) -> None:
     self.simulator.place(phi, seed.numpy().view(np.uint32).tolist())
+
+
+def _seeds(root: types.Seed, index: tf.Tensor) -> tuple[types.Seed, types.Seed]:
+  """Returns the seeds to draw the tasks of an episode, and to place them."""
+  return tuple(randomness.split(randomness.fold(root, index), 2))
 
 
 def read_options(options: Any) -> tuple[Options, str]:

@@ -49,6 +49,24 @@ class EpisodesTest(tf.test.TestCase, parameterized.TestCase):
       worlds.reset(phi=phi)
       self.assertAllClose(worlds.simulator.read_task(), expected)
 
+  def test_no_task_is_drawn_where_one_is_given(self):
+    drawn = []
+
+    def sample(num_tasks, seed):
+      drawn.append(num_tasks)
+      if len(drawn) > 1:
+        raise KeyError('no more')
+      return tf.zeros([num_tasks, 4])
+
+    worlds = _episodes(sample_tasks=sample)
+    worlds.reset()
+    worlds.reset(phi=np.ones([2, 4], np.float32))
+    self.assertEqual(drawn, [2])
+    with self.assertRaisesRegex(ValueError, '^sample_tasks failed: KeyError'):
+      worlds.reset()
+    self.assertAllEqual(worlds.phi, np.ones([2, 4]))
+    self.assertTrue(worlds.is_playing)
+
   @parameterized.product(is_terminal=(False, True), is_hosted=(False, True))
   def test_the_horizon_ends_or_cuts_off(self, is_terminal, is_hosted):
     env = fakes.LineWorld(_HORIZON)

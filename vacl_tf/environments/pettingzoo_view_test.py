@@ -283,6 +283,20 @@ class RenderTest(parameterized.TestCase):
     view.close()
     self.assertEmpty(pyplot.get_fignums())
 
+  def test_each_view_has_its_own_window(self):
+    matplotlib.use('Agg')
+    one, other = (_view(num_agents=2, render_mode='human') for _ in range(2))
+    mine = pyplot.figure()
+    with mock.patch.object(pyplot, 'pause'):
+      one.reset(seed=0)
+      other.reset(seed=0)
+    self.assertLen(pyplot.get_fignums(), 3)
+    one.close()
+    self.assertLen(pyplot.get_fignums(), 2)
+    other.close()
+    self.assertEqual(pyplot.get_fignums(), [mine.number])
+    pyplot.close(mine)
+
 
 if __name__ == '__main__':
   absltest.main()

@@ -295,7 +295,8 @@ class PythonSimulator(base.Simulator):
         discount[index] = 0.0
         if np.isnan(self._final[index]):
           self._final[index] = found.progress
-      if found.has_ended and self.restarts:
+      is_last = self._num_steps == self._world.horizon  # Nobody goes on then.
+      if found.has_ended and self.restarts and not is_last:
         self._reset(index)
       else:
         self._write(index, found.observation)

@@ -152,6 +152,14 @@ class PythonWorldTest(tf.test.TestCase, parameterized.TestCase):
     simulator.place(np.zeros([2, 2], np.float32), [0])
     self.assertAllClose(simulator.step((up,)).progress, [0.1, 0.1])
 
+  def test_what_ends_at_the_horizon_does_not_begin_again(self):
+    simulator = _world().make_simulator(2)
+    simulator.place(np.array([[5.0, 0.0], [0.0, 0.0]], np.float32), [0])
+    up = np.full([2, 2], 2)
+    found = [simulator.step((up,)) for _ in range(_HORIZON)]
+    self.assertAllEqual(found[-1].discount, [0.0, 1.0])
+    self.assertAllClose(simulator.read_task()[0], [9.0, 4.0])
+
   def test_alone_in_a_view_it_stays_as_it_ended(self):
     view = episodes.Episodes(_world())
     view.reset(phi=np.array([[8.0, 0.0]], np.float32))

@@ -14,6 +14,7 @@ class Window:
 
   def __init__(self, title: str) -> None:
     self._title = title
+    self._figure: Any = None
     self._image: Any = None
 
   def show(self, picture: base.Picture) -> None:
@@ -21,7 +22,10 @@ class Window:
     from matplotlib import pyplot
 
     if self._image is None:
-      figure, axes = pyplot.subplots(num=self._title, clear=True)
+      # Not by its title: another window may have the same.
+      self._figure, axes = pyplot.subplots()
+      if self._figure.canvas.manager is not None:
+        self._figure.canvas.manager.set_window_title(self._title)
       axes.axis('off')
       self._image = axes.imshow(picture)
     self._image.set_data(picture)
@@ -29,8 +33,8 @@ class Window:
 
   def close(self) -> None:
     """Closes the window if there is one."""
-    if self._image is not None:
+    if self._figure is not None:
       from matplotlib import pyplot
 
-      pyplot.close(self._image.figure)
-      self._image = None
+      pyplot.close(self._figure)
+      self._figure = self._image = None

@@ -6,6 +6,7 @@ Each figure is the best of several repeats, compilation apart: on a shared
 machine the best one is the least disturbed.
 """
 
+import contextlib
 import json
 import pathlib
 import subprocess
@@ -13,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TextIO
 
 from absl import flags
 
@@ -302,6 +303,14 @@ def _asked_counts(task: task_spec.TaskSpec) -> list[entity_counts.Counts]:
 
 def main() -> int:
   """Prints the figures of each count."""
+  output = sys.stdout
+  # JSON has it for itself, whatever a user's code prints.
+  with contextlib.redirect_stdout(sys.stderr if _JSON.value else output):
+    return _benchmark(output)
+
+
+def _benchmark(output: TextIO) -> int:
+  """Writes the figures of each count; returns the exit code."""
   devices.bound_threads()
   devices.use()
   task = _task(_ENV.value)
@@ -321,7 +330,7 @@ def main() -> int:
   except subprocess.CalledProcessError:  # It has said why.
     return command_line.fail('a start that --starts times has failed')
   if _JSON.value:
-    print(json.dumps(found))
+    print(json.dumps(found), file=output)
     return 0
   print(f'{name + ", n =":28}' + ''.join(f'{c:>14}' for c in found))
   for name in next(iter(found.values())):

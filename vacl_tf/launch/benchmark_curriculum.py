@@ -240,9 +240,15 @@ def _of_library(row: benchmark_rows.Row) -> str | None:
 def _output(
   submission: benchmark_submission.Submission, suffix: str
 ) -> pathlib.Path:
-  return command_line.folder(
+  output = command_line.folder(
     _OUTPUT.value or f'benchmark/{submission.name}{suffix}'
   )
+  # Runs import the copy there.
+  if submission.file and ',' in str(output.resolve()):
+    raise command_line.UsageError(
+      f'output={output} has a comma in its path; give a folder without'
+    )
+  return output
 
 
 define = command_line.defines(

@@ -252,6 +252,15 @@ class RefusedTest(_Case):
     self.assert_one_line(ended, command_line.USAGE, message)
     self.assertFalse(self.output.exists())
 
+  def test_a_folder_whose_name_has_a_comma(self):
+    folder = self.root / 'a,b'
+    path = self.write('mine')
+    ended = self.run_command(
+      f'--submission={path}', f'--output={folder}', output=False
+    )
+    self.assert_one_line(ended, command_line.USAGE, 'has a comma in its path')
+    self.assertFalse(folder.exists())
+
   @parameterized.parameters(
     ('half', 'import numpy as np\ndef sample(', r'SyntaxError: .*was never'),
     ('raising', '\n1 / 0', 'ZeroDivisionError: .*raising.py, line 2'),

@@ -8,7 +8,7 @@ All of it is read from the dataclasses and the tasks' presets.
 from collections.abc import Iterator
 from typing import Any
 
-from vacl_tf import builtin
+from vacl_tf import builtin  # noqa: F401  Registers what has names.
 from vacl_tf import catalog
 from vacl_tf import config
 from vacl_tf import overrides
@@ -17,9 +17,10 @@ from vacl_tf.launch import fields
 
 _HEAD = """# Configuration
 
-Every field is a flag of `launch.main`: `--config.ppo.clip=0.1`. Those of
+A field is a flag of `launch.main`: `--config.ppo.clip=0.1`. Those of
 `environment`, `agent` and `curriculum` depend on `--env`, `--config.agent.name`
-and `--curriculum`. This page is printed by
+and `--curriculum`. These and the seed, preset and numbers of entities have
+[flags of their own](flags.md). This page is printed by
 `python -m vacl_tf.launch.configuration`; a test compares it.
 """
 
@@ -30,7 +31,7 @@ def page() -> str:
   for prefix, node in _sections():
     parts.append(_section(prefix, node))
   parts.append('## Presets\n\nWhat differs from the defaults above.\n')
-  for name in builtin.TASKS:
+  for name in catalog.TASKS.names():
     parts.append(_presets(name))
   return '\n'.join(parts)
 
@@ -39,15 +40,15 @@ def _sections() -> Iterator[tuple[str, Any]]:
   """Yields the configs to describe, each with the prefix of its fields."""
   defaults = config.Config()
   described = set()
-  for task in map(catalog.TASKS.get, builtin.TASKS):
+  for task in map(catalog.TASKS.get, catalog.TASKS.names()):
     if type(task.world) not in described:
       described.add(type(task.world))
       yield 'environment.', task.world
-  for agent in map(catalog.AGENTS.get, builtin.AGENTS):
+  for agent in map(catalog.AGENTS.get, catalog.AGENTS.names()):
     yield 'agent.', agent.config()
   for name in ('ppo', 'progression', 'training'):
     yield f'{name}.', getattr(defaults, name)
-  for curriculum in map(catalog.CURRICULA.get, builtin.CURRICULA):
+  for curriculum in map(catalog.CURRICULA.get, catalog.CURRICULA.names()):
     if curriculum.config not in described:
       described.add(curriculum.config)
       yield 'curriculum.', curriculum.config(name=curriculum.name)

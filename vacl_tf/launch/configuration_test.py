@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """docs/configuration.md is what the dataclasses say."""
 
+import dataclasses
 import pathlib
+from unittest import mock
 
 from absl.testing import absltest
 
+from vacl_tf import catalog
 from vacl_tf import config
 from vacl_tf import overrides
 from vacl_tf.launch import configuration
@@ -22,6 +25,20 @@ class ConfigurationTest(absltest.TestCase):
       configuration.page(),
       'print it again: python -m vacl_tf.launch.configuration',
     )
+
+  def test_what_a_user_registers_is_there(self):
+    @dataclasses.dataclass(frozen=True, kw_only=True)
+    class Mine(config.CurriculumConfig):
+      """Constants of mine."""
+
+      pace: float = 0.25
+
+    known = mock.patch.dict(catalog.CURRICULA._entries)
+    self.enter_context(known)
+    catalog.register_curriculum(
+      catalog.CurriculumSpec(name='mine', make=None, config=Mine)
+    )
+    self.assertIn('| `curriculum.pace` | ', configuration.page())
 
   def test_every_field_has_its_line(self):
     page = configuration.page()

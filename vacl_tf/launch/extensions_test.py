@@ -116,6 +116,10 @@ class ExtensionsTest(parameterized.TestCase):
   def test_a_missing_module_is_one_line(self, name, message):
     self._assert_refused(name, message)
 
+  def test_a_file_whose_name_has_a_dot(self):
+    self._write('own.two.py', _REGISTERS.format(name='two'))
+    self._assert_refused('own.two.py', 'import=own.two.py has a dot in its')
+
   @parameterized.parameters(
     (
       'import own_missing',
