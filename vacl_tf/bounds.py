@@ -99,7 +99,7 @@ def check_value(
     raise ValueError(
       f'{name}={value} is out of range; allowed: {bounds.low} to {bounds.high}'
     )
-  if kind is float and not math.isfinite(value):
+  if kind is float and not abs(value) < math.inf:  # NaN is not, either.
     raise ValueError(f'{name}={value} is not finite; give a number')
 
 

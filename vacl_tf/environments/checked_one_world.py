@@ -144,6 +144,14 @@ def check_pictures(frames: Sequence[Any]) -> None:
       )
 
 
+def is_finite(where: str, observation: Any) -> bool:
+  """Returns whether there is an observation, of finite numbers."""
+  arrays = [np.asarray(x) for x in _given(where, observation).values()]
+  return bool(arrays) and all(
+    x.dtype.kind in 'biuf' and np.isfinite(x).all() for x in arrays
+  )
+
+
 def _given(where: str, observation: Any) -> Mapping[str, Any]:
   """Returns an observation as a dict."""
   is_pair = isinstance(observation, tuple) and len(observation) == 2

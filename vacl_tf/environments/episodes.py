@@ -74,6 +74,7 @@ class Episodes:
     self.is_playing = False
     self._is_closed = False
     self._sample_tasks = sample_tasks or env.task_space.sample_target
+    self._source = 'sample_tasks' if sample_tasks else 'sample_target'
     self._seeds = tf.function(_seeds, autograph=False)
     # A user's sampler may be any Python, and even have a state.
     self._draw = self._drawn
@@ -111,7 +112,7 @@ class Episodes:
     # TensorFlow keeps a tensor of each number of Python's, for ever.
     task_seed, place_seed = self._seeds(root, tf.constant(np.int32(index)))
     if phi is None:
-      drawn = simulator.called('sample_tasks', self._draw, task_seed)
+      drawn = simulator.called(self._source, self._draw, task_seed)
       drawn = drawn if self.num_worlds > 1 else drawn[0]
       phi = legal_tasks(self.env, drawn, self.num_worlds, 'phi')
     self._place(phi, place_seed)

@@ -217,8 +217,9 @@ class PythonWorld(base.HostWorld):
 class PythonSimulator(base.Simulator):
   """A batch of worlds, stepped one after another.
 
-  A world that ends begins its task again. Its progress stays what it was at
-  the end, until the horizon: the value of a task is that of its first episode.
+  A world that ends before the horizon begins its task again, where it restarts
+  at all. Its progress stays what it was at the end: the value of a task is that
+  of its first episode.
   """
 
   def __init__(
@@ -298,7 +299,10 @@ class PythonSimulator(base.Simulator):
       is_last = self._num_steps == self._world.horizon  # Nobody goes on then.
       if found.has_ended and self.restarts and not is_last:
         self._reset(index)
-      else:
+      # One that ends because it has diverged may have nothing to show.
+      elif not found.has_ended or checked_one_world.is_finite(
+        self._where(index), found.observation
+      ):
         self._write(index, found.observation)
     progress = np.where(np.isnan(self._final), progress, self._final)
     return base.Outcome((reward,), progress, discount)

@@ -160,6 +160,28 @@ class PythonWorldTest(tf.test.TestCase, parameterized.TestCase):
     self.assertAllEqual(found[-1].discount, [0.0, 1.0])
     self.assertAllClose(simulator.read_task()[0], [9.0, 4.0])
 
+  @parameterized.product(
+    last=(None, {}, {'own': np.full([2, 1], np.nan)}), restarts=(True, False)
+  )
+  def test_what_ends_because_it_diverged_shows_what_was_before(
+    self, last, restarts
+  ):
+    class Diverging(Walk):
+      ends_at = _HORIZON if restarts else 2.0
+
+      def step(self, actions):
+        found = super().step(actions)
+        return found._replace(observation=last) if found.has_ended else found
+
+    simulator = _world(Diverging).make_simulator(1)
+    simulator.restarts = restarts
+    simulator.place(np.zeros([1, 2], np.float32), [0])
+    for _ in range(_HORIZON):
+      found = simulator.step((np.full([1, 2], 2),))
+    self.assertAllEqual(found.discount, [0.0])
+    [seen] = simulator.observe()
+    self.assertAllClose(seen.own[0, :, 0], [Diverging.ends_at - 1.0] * 2)
+
   def test_alone_in_a_view_it_stays_as_it_ended(self):
     view = episodes.Episodes(_world())
     view.reset(phi=np.array([[8.0, 0.0]], np.float32))

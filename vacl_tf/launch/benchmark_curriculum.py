@@ -243,10 +243,10 @@ def _output(
   output = command_line.folder(
     _OUTPUT.value or f'benchmark/{submission.name}{suffix}'
   )
-  # Runs import the copy there.
-  if submission.file and ',' in str(output.resolve()):
+  copy = (output / submission.copy).resolve() if submission.file else output
+  if ',' in str(copy) and submission.file:  # Runs import it.
     raise command_line.UsageError(
-      f'output={output} has a comma in its path; give a folder without'
+      f'{copy} has a comma in its path; give a file and an --output without'
     )
   return output
 

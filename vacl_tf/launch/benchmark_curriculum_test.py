@@ -252,9 +252,10 @@ class RefusedTest(_Case):
     self.assert_one_line(ended, command_line.USAGE, message)
     self.assertFalse(self.output.exists())
 
-  def test_a_folder_whose_name_has_a_comma(self):
-    folder = self.root / 'a,b'
-    path = self.write('mine')
+  @parameterized.parameters(('a,b', 'mine'), ('a', 'mine,too'))
+  def test_commas_in_paths(self, folder, name):
+    folder = self.root / folder
+    path = self.write(name, _FILE.format(name='mine'))
     ended = self.run_command(
       f'--submission={path}', f'--output={folder}', output=False
     )

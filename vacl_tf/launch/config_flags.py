@@ -36,6 +36,5 @@ def define(cfg: config.Config) -> None:
 
 
 def given(cfg: config.Config) -> dict[str, Any]:
-  """Returns {leaf: value} of the flags of `define` that the user gave."""
-  found = command_line.given_leaves(PREFIX, cfg)
-  return {name: x for name, x in found.items() if name not in CHOOSE_PRESETS}
+  """Returns {leaf: value} of the flags that the user gave, AGENT among them."""
+  return command_line.given_leaves(PREFIX, cfg)

@@ -265,6 +265,13 @@ class CheckpointTest(absltest.TestCase):
     (self.folder / 'checkpoints' / 'ckpt-9.index').write_text('no checkpoint')
     with load:
       _evaluate(run, '--num_tasks=2')
+    ended = commands.run(
+      lambda: command_line.run(evaluate.main, evaluate.define),
+      run,
+      '--run_graph',
+    )
+    self.assertEqual(ended.code, command_line.USAGE)
+    self.assertRegex(ended.err, '^error: .*leave out run_graph\n$')
 
   def test_its_variables_live_as_long_as_it_does(self):
     policy = judging.load(self.folder, None, run_graph=False)

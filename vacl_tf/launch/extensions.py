@@ -90,9 +90,10 @@ def _check_file(name: str, path: pathlib.Path) -> None:
     raise ImportFailure(f'import: {error}; give another file') from error
   if not is_there:
     raise ImportFailure(f'import={name} is not a file; give the path of one')
-  if '.' in pathlib.Path(name).stem:
+  if '.' in path.stem:
     raise ImportFailure(
-      f'import={name} has a dot in its name, which no module has; rename it'
+      f'import={name}: {path.name} has a dot in its name, which no module has; '
+      'rename it'
     )
 
 

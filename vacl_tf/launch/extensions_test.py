@@ -118,7 +118,7 @@ class ExtensionsTest(parameterized.TestCase):
 
   def test_a_file_whose_name_has_a_dot(self):
     self._write('own.two.py', _REGISTERS.format(name='two'))
-    self._assert_refused('own.two.py', 'import=own.two.py has a dot in its')
+    self._assert_refused('own.two.py', 'own.two.py has a dot in its')
 
   @parameterized.parameters(
     (

@@ -97,12 +97,12 @@ def _exported(directory: pathlib.Path, run_graph: bool) -> Policy:
 
 def _from_checkpoint(run_dir: pathlib.Path, run_graph: bool) -> Policy:
   """Returns the policy of a run that is in progress or was killed."""
+  cfg = records.read_config(run_dir)
   if run_graph:
     raise command_line.UsageError(
       f'{run_dir} has no saved model of its newest checkpoint, whose graph '
       'could run; leave out run_graph'
     )
-  cfg = records.read_config(run_dir)
   try:
     bounds.check(cfg)
     envs = environments.load_all(cfg)

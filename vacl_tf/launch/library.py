@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import tensorflow as tf
 
 from vacl_tf import agents
 from vacl_tf import bounds
@@ -26,6 +27,7 @@ from vacl_tf import overrides
 from vacl_tf import presets
 from vacl_tf.environments import base
 from vacl_tf.environments import checked_simulator
+from vacl_tf.environments import simulator
 from vacl_tf.launch import command_line
 from vacl_tf.launch import config_flags
 from vacl_tf.launch import judging
@@ -251,7 +253,6 @@ def evaluate(
 
   Raises:
     ValueError: there is no such world, or a number is out of range.
-    ImportError: what simulates the world is not installed.
     command_line.UsageError: the policy can't be read or can't play there.
   """
   bounds.check_value('num_tasks', num_tasks, int, bounds.JUDGED_TASKS)
@@ -280,6 +281,10 @@ def _held(
       yield path, asked
     except checkpoints.UnusableError as error:
       raise command_line.UsageError(str(error)) from error
+    except tf.errors.OpError as error:
+      if (told := simulator.raised(error)) is None:
+        raise
+      raise base.WorldError(told) from error
 
 
 def _leave(code: int) -> None:

@@ -289,7 +289,6 @@ class EvaluateTest(parameterized.TestCase):
       ({'run_dir': ''}, 'give either'),
       ({'run_dir': folder, 'saved_model': folder}, 'give either'),
       ({'run_dir': folder}, 'config.json'),
-      ({'run_dir': folder, 'run_graph': True}, 'leave out run_graph'),
       ({'saved_model': folder}, 'saved_model folder'),
     ):
       with self.assertRaisesRegex(command_line.UsageError, message):

@@ -204,6 +204,7 @@ def make_config() -> config.Config:
   try:
     cfg = presets.make(**chosen, path=counts)
     changes = config_flags.given(cfg)
+    changes.pop('agent.name', None)  # It is among what is chosen.
     return library.make_config(**chosen, entity_counts=counts, changes=changes)
   except ValueError as error:
     raise command_line.UsageError(str(error)) from error
