@@ -40,7 +40,6 @@ _CONFIG = config.Config(
 )
 
 
-_SEED = randomness.root(4)
 Result = TypeVar('Result')
 
 
@@ -211,7 +210,7 @@ class TrainTest(parameterized.TestCase, tf.test.TestCase):
   def test_they_learn_what_one_would(self, center_rewards):
     ppo = {'ppo.center_rewards': center_rewards, 'ppo.num_minibatches': 1}
     cfg = overrides.replace(_CONFIG, ppo | {'ppo.num_epochs': 1})
-    env = fakes.LineWorld()
+    env, seed = fakes.LineWorld(), randomness.root(4)
 
     def programs_of(group):
       run = run_lib.Run(cfg, [env], group.index)
@@ -219,7 +218,7 @@ class TrainTest(parameterized.TestCase, tf.test.TestCase):
 
     run, programs = programs_of(replicas_lib.ALONE)
     whole = programs.counts[0].collect(
-      programs.sample(_SEED)[0], randomness.fold(_SEED, 1)
+      programs.sample(seed)[0], randomness.fold(seed, 1)
     )
     # Each replica's own mean would be another.
     reward = np.random.default_rng(0).normal(size=whole.reward[0].shape)
@@ -230,7 +229,7 @@ class TrainTest(parameterized.TestCase, tf.test.TestCase):
       size = tf.constant(trajectory.progress.shape[1])
       batch = update.RolloutBatch(trajectory, size)
       mean = programs.learn.counts[0].mean_reward(batch)
-      metrics, _ = programs.learn({0: batch}, _SEED)
+      metrics, _ = programs.learn({0: batch}, seed)
       moments = [x for y in run.learner.optimizers for x in y.m]
       return mean, metrics, moments
 
