@@ -55,6 +55,20 @@ class AgentConfig:
   Attributes:
     name: of the agent.
     hidden_size: units of every layer (H).
+  """
+
+  # Consecutive steps that gradients go back through (L).
+  segment_length: ClassVar[int] = 1
+
+  name: str = ''
+  hidden_size: Annotated[int, Range(1, 4096)] = 64
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AttendingConfig(AgentConfig):
+  """What the agents of the paper have in common.
+
+  Attributes:
     activation: of the hidden layers.
     attention_gain: of the orthogonal initialisation of attention's query and
       key matrices; relations have 1.
@@ -64,18 +78,13 @@ class AgentConfig:
       where the map is symmetric a canonical orientation.
   """
 
-  # Consecutive steps that gradients go back through (L).
-  segment_length: ClassVar[int] = 1
-
-  name: str = ''
-  hidden_size: Annotated[int, Range(1, 4096)] = 64
   activation: Literal['relu', 'tanh'] = 'relu'
   attention_gain: Annotated[float, Range(0.0, 1000.0)] = 0.125
   observation_frame: Literal['world', 'egocentric'] = 'world'
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class AttentionConfig(AgentConfig):
+class AttentionConfig(AttendingConfig):
   """Feed-forward attention over entities.
 
   Attributes:
@@ -92,7 +101,7 @@ class AttentionConfig(AgentConfig):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class RecurrentConfig(AgentConfig):
+class RecurrentConfig(AttendingConfig):
   """Self-attention over entities, then a GRU.
 
   Attributes:

@@ -52,7 +52,10 @@ def check(
 
   try:
     checked_agent.check(
-      lambda: spec.make(roles, cfg.agent, cfg.seed), roles, observe()
+      lambda: spec.make(roles, cfg.agent, cfg.seed),
+      roles,
+      observe(),
+      cfg.agent.segment_length,
     )
   except ValueError as error:
     raise ValueError(f'agent={name}: {error}') from error

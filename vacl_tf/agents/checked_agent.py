@@ -6,6 +6,7 @@ Each fault is a ValueError of one line that says what is expected and what was
 given; or what the agent raised, and where.
 """
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -23,6 +24,7 @@ def check(
   make: Callable[[], base.Agent],
   roles: tuple[types.Role, ...],
   seen: types.Observations,
+  segment_length: int = 1,
 ) -> None:
   """Raises ValueError if an agent breaks its contract; see `base.Agent`.
 
@@ -30,12 +32,19 @@ def check(
     make: returns the agent.
     roles: that it is to play.
     seen: what agents of these roles observe, leaves [B, n, ...].
+    segment_length: of its config (L), of which it is known that it fits.
   """
   num_worlds = len(seen[0].own)
   agent = _called('make', make)
   if not isinstance(agent, base.Agent):
     raise ValueError(
       f'make: expected a base.Agent, given {type(agent).__name__}'
+    )
+  if agent.segment_length != segment_length:
+    raise ValueError(
+      f'segment_length: expected {segment_length} as in its config, given '
+      f'{agent.segment_length}; make it a field of the config class, and set '
+      'self.segment_length to it'
     )
   _check_parts(agent)
   counts = [role.num_agents for role in roles]
@@ -46,6 +55,7 @@ def check(
   found = _called('act', agent.act, seen, memory)
   if not isinstance(found, tuple) or len(found) != 2:
     raise ValueError('act: expected (distributions, memory)')
+  _check_variables(agent, seen, memory)
   _check_distributions('act', found[0], roles, num_worlds)
   _check_memory(memory, found[1])
   segments = tf.nest.map_structure(
@@ -77,6 +87,23 @@ def _check_parts(agent: base.Agent) -> None:
       raise ValueError(
         f'{name} have no variables to train; all of them have to be there when '
         'the agent is made'
+      )
+
+
+def _check_variables(
+  agent: base.Agent, seen: types.Observations, memory: types.Memory
+) -> None:
+  """Raises ValueError if a policy acts with what would not be exported."""
+  with tf.GradientTape() as tape:
+    agent.act(seen, memory)
+  exported = {id(x) for part in agent.policies for x in part.variables}
+  exported |= set(map(id, agent.others))
+  for variable in tape.watched_variables():
+    if id(variable) not in exported:
+      raise ValueError(
+        f'act uses the variable {variable.name}, which is not exported with '
+        'the policy; put the module that has it into self.policies, not into '
+        'self.values'
       )
 
 
@@ -139,7 +166,7 @@ def _check_distributions(
     agents = [num_rows, role.num_agents]
     for quantile in (0.0, 0.999999):
       uniform = tf.fill([*agents, *role.action.shape], quantile)
-      action = _called(f'{name}: draw', one.draw, uniform)
+      action = _asked(name, one, 'draw', uniform)
       _check_shape(name, action, [*agents, *role.action.shape])
       is_legal = (action >= role.action.minimum) & (
         action <= role.action.maximum
@@ -153,10 +180,24 @@ def _check_distributions(
           'distributions.num_outputs(role.action) says how many outputs a '
           'network has'
         )
-      log_prob = _called(f'{name}: log_prob', one.log_prob, action)
+      log_prob = _asked(name, one, 'log_prob', action)
       _check_shape(f'{name}: log_prob', log_prob, agents)
       if not np.all(np.isfinite(log_prob)):
         raise ValueError(f'{name}: log_prob: expected finite numbers')
+    mode = _asked(name, one, 'mode')
+    _check_shape(f'{name}: mode', mode, [*agents, *role.action.shape])
+    _check_shape(f'{name}: entropy', _asked(name, one, 'entropy'), agents)
+    outputs = _asked(name, one, 'outputs')
+    if not isinstance(outputs, dict):
+      raise ValueError(
+        f'{name}: outputs: expected a dict, given {type(outputs).__name__}'
+      )
+
+
+def _asked(name: str, distribution: Any, method: str, *args: tf.Tensor) -> Any:
+  """Calls a method of a distribution, which need not be there."""
+  call = operator.methodcaller(method, *args)
+  return _called(f'{name}: {method}', call, distribution)
 
 
 def _check_tuple(name: str, given: Any, roles: tuple[types.Role, ...]) -> None:

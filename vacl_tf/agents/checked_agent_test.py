@@ -139,6 +139,30 @@ class _LossOfRows(_Agent):
     return super().evaluate(sequence)._replace(loss=tf.zeros([2]))
 
 
+class _SharedTrunk(_Agent):
+  def distributions(self, observations):
+    trunk = self.values[0]
+    observations[0].own @ trunk.w
+    return super().distributions(observations)
+
+
+class _Unfinished(distributions.MultiCategorical):
+  """Has all that training needs, and not what an export needs."""
+
+  outputs = None
+
+
+class _NoOutputs(_Agent):
+  def distributions(self, observations):
+    found = super().distributions(observations)
+    flat = tf.zeros([*observations[1].own.shape[:-1], 5])
+    return found[0], _Unfinished(flat, (3, 2))
+
+
+class _LongSegments(_Agent):
+  segment_length = 3  # Its config does not say so.
+
+
 class _OneUnrolledRole(_Agent):
   def unroll_values(self, observe, states, memory, is_first=()):
     values, memory = super().unroll_values(observe, states, memory)
@@ -160,6 +184,7 @@ class CheckedAgentTest(tf.test.TestCase, parameterized.TestCase):
       lambda: agents.make(config.Config(agent=cfg), roles),
       roles,
       _seen(roles),
+      cfg.segment_length,
     )
 
   @parameterized.parameters(
@@ -180,6 +205,15 @@ class CheckedAgentTest(tf.test.TestCase, parameterized.TestCase):
     (_Alone, 'policies: expected a list of modules, given Linear'),
     (_Growing, 'act: the memory after a step has other shapes'),
     (_LossOfRows, r'evaluate, loss: expected shape \[\], given \[2\]'),
+    (_SharedTrunk, 'act uses the variable .*, which is not exported with the'),
+    (
+      _NoOutputs,
+      "act, actions of talker: outputs failed: TypeError: 'NoneType' object",
+    ),
+    (
+      _LongSegments,
+      'segment_length: expected 1 as in its config, given 3; mak',
+    ),
     (_OneUnrolledRole, 'unroll_values, values: expected a tuple of 2.* of 1'),
     (dict, 'make: expected a base.Agent, given dict'),
     (lambda: 1 / 0, 'make failed: ZeroDivisionError'),

@@ -29,7 +29,7 @@ def _recurrent(
 
 
 def _common_needs(
-  roles: 'tuple[types.Role, ...]', cfg: config.AgentConfig
+  roles: 'tuple[types.Role, ...]', cfg: config.AttendingConfig
 ) -> str:
   """Returns what is missing for the actions or the observation frame."""
   from vacl_tf.networks import distributions
@@ -48,7 +48,7 @@ def _common_needs(
   return ''
 
 
-def _indivisible(cfg: config.AgentConfig) -> str:
+def _indivisible(cfg: config.AttendingConfig) -> str:
   return (
     f'config.agent.hidden_size={cfg.hidden_size} is divided among '
     f'{config.NUM_HEADS} heads of attention; allowed: multiples of it'

@@ -19,7 +19,7 @@ class View:
     role: the role, with the sizes of its transformed observations.
   """
 
-  def __init__(self, role: types.Role, cfg: config.AgentConfig) -> None:
+  def __init__(self, role: types.Role, cfg: config.AttendingConfig) -> None:
     is_egocentric = cfg.observation_frame == 'egocentric'
     self._transform = role.egocentric if is_egocentric else None
     self.role = role if self._transform is None else self._transform.role(role)
