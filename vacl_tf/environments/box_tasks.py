@@ -15,7 +15,7 @@ from vacl_tf.environments import simulator
 from vacl_tf.environments import task_space
 
 # Given a number K and a generator, returns K tasks [K, *shape of the box].
-Easy = Callable[[int, np.random.Generator], np.ndarray]
+Draw = Callable[[int, np.random.Generator], np.ndarray]
 # Given tasks [K, *shape of the box], all in the box, returns bool [K], or
 # [K, entities].
 Feasible = Callable[[np.ndarray], np.ndarray]
@@ -40,9 +40,10 @@ class Box(task_space.TaskSpace):
     self,
     low: np.ndarray,
     high: np.ndarray,
-    easy: Easy,
+    easy: Draw,
     feasible: Feasible | None = None,
     kinds: Sequence[str] | None = None,
+    target: Draw | None = None,
   ) -> None:
     """Initialises the space.
 
@@ -53,14 +54,16 @@ class Box(task_space.TaskSpace):
       feasible: says which tasks of the box are possible, or which of their
         entities can be where they are; None for all.
       kinds: a name of each entity, for pictures; None if all are alike.
+      target: draws the tasks to be solved, on which policies are evaluated;
+        None for all that are feasible, uniformly.
 
     Raises:
       simulator.WorldError: low and high are no bounds, there is no feasible
-        task, easy tasks are not feasible, or kinds are no names.
+        task, tasks that are drawn are not feasible, or kinds are no names.
     """
     self._low, self._high = (np.asarray(x, np.float32) for x in (low, high))
     _check_bounds(self._low, self._high)
-    self._easy = easy
+    self._easy, self._target = easy, target
     self._is_possible = feasible
     self.num_entities = len(self._low)
     self.num_dims = self._low.size
@@ -69,6 +72,8 @@ class Box(task_space.TaskSpace):
     self.entity_of_dim = np.repeat(np.arange(self.num_entities), size)
     self._known = self._draw_uniform(_NUM_KNOWN, np.random.default_rng(0))
     self._draw_easy(_NUM_KNOWN, np.random.default_rng(0))
+    if target is not None:
+      self._draw_target(_NUM_KNOWN, np.random.default_rng(0))
 
   @property
   def shape(self) -> tuple[int, ...]:
@@ -109,6 +114,9 @@ class Box(task_space.TaskSpace):
   def sample_uniform(self, num_tasks: int, seed: types.Seed) -> tf.Tensor:
     return self._sample(self._draw_uniform, num_tasks, seed)
 
+  def sample_target(self, num_tasks: int, seed: types.Seed) -> tf.Tensor:
+    return self._sample(self._draw_target, num_tasks, seed)
+
   def _sample(
     self, draw: Callable, num_tasks: int, seed: types.Seed
   ) -> tf.Tensor:
@@ -119,18 +127,32 @@ class Box(task_space.TaskSpace):
 
   def _draw_easy(self, num_tasks: int, rng: np.random.Generator) -> np.ndarray:
     """Returns easy tasks [num_tasks, D]."""
-    drawn = simulator.called('easy', self._easy, num_tasks, rng)
+    return self._drawn('easy', self._easy, num_tasks, rng)
+
+  def _draw_target(
+    self, num_tasks: int, rng: np.random.Generator
+  ) -> np.ndarray:
+    """Returns target tasks [num_tasks, D]."""
+    if self._target is None:
+      return self._draw_uniform(num_tasks, rng)
+    return self._drawn('target', self._target, num_tasks, rng)
+
+  def _drawn(
+    self, name: str, draw: Draw, num_tasks: int, rng: np.random.Generator
+  ) -> np.ndarray:
+    """Returns what a function of the user's draws, feasible tasks."""
+    drawn = simulator.called(name, draw, num_tasks, rng)
     drawn = np.asarray(drawn, np.float32)
     if drawn.shape != (num_tasks, *self.shape):
       raise simulator.WorldError(
-        f'easy: expected tasks of shape {[num_tasks, *self.shape]}, given '
+        f'{name}: expected tasks of shape {[num_tasks, *self.shape]}, given '
         f'{list(drawn.shape)}'
       )
     feasible = self._judge(drawn).all(1)
     if not feasible.all():
       row = int(np.argmin(feasible))
       raise simulator.WorldError(
-        f'easy: expected feasible tasks, given {drawn[row].tolist()} (row '
+        f'{name}: expected feasible tasks, given {drawn[row].tolist()} (row '
         f'{row} of {num_tasks}), which is outside of the box or refused by '
         'feasible'
       )

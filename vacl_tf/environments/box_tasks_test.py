@@ -1,6 +1,8 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
 
+import re
+
 import numpy as np
 import tensorflow as tf
 from absl.testing import absltest
@@ -79,6 +81,13 @@ class BoxTest(tf.test.TestCase, parameterized.TestCase):
       tf.function(space.feasible)(tf.zeros([2, 6]))
     told = simulator.raised(caught.exception)
     self.assertRegex(told, r'^feasible failed: AttributeError: .*nothing')
+    with (
+      self.assertRaisesRegex(simulator.WorldError, f'^{re.escape(told)}$'),
+      simulator.out_of_graphs(),
+    ):
+      tf.function(space.feasible)(tf.zeros([2, 6]))
+    with self.assertRaises(tf.errors.OpError), simulator.out_of_graphs():
+      raise tf.errors.UnknownError(None, None, 'x')
     self.assertIsNone(simulator.raised(tf.errors.UnknownError(None, None, 'x')))
 
   def test_a_single_task_is_found_where_few_are_feasible(self):
@@ -123,6 +132,32 @@ class BoxTest(tf.test.TestCase, parameterized.TestCase):
     phi = space.sample_uniform(4000, randomness.root(1)).numpy()
     self.assertAllClose(phi.mean(0), [0.0, 1.0] * 3, atol=0.05)
     self.assertAllClose(phi.std(0), [2 / 12**0.5] * 6, atol=0.05)
+
+  def test_target_tasks_are_those_that_its_user_draws(self):
+    def target(num_tasks, rng):
+      return rng.uniform([-1.0, 1.5], [-0.8, 2.0], [num_tasks, 3, 2])
+
+    space = box_tasks.Box(_LOW, _HIGH, _easy, _outside_disc, target=target)
+    checked_simulator.check_task_space(space)
+    phi = space.sample_target(500, randomness.root(1)).numpy()
+    self.assertAllClose(phi.mean(0), [-0.9, 1.75] * 3, atol=0.03)
+    self.assertAllGreater(phi.std(0), 0.04)
+    again = tf.function(lambda seed: space.sample_target(500, seed))
+    self.assertAllEqual(again(randomness.root(1)), phi)
+    self.assertNotAllClose(again(randomness.root(2)), phi)
+    uniform = space.sample_uniform(500, randomness.root(1)).numpy()
+    self.assertAllGreater(uniform.std(0), 0.4)
+
+  def test_wrong_target_tasks_are_told(self):
+    for drawn, message in (
+      (0.0, 'target: expected feasible tasks, given .* refused by feasible'),
+      (np.nan, 'target: expected feasible tasks'),
+    ):
+      with self.assertRaisesRegex(simulator.WorldError, message):
+        box_tasks.Box(
+          *(_LOW, _HIGH, _easy, _outside_disc),
+          target=lambda k, rng, x=drawn: np.full([k, 3, 2], x) + [0.0, 1.0],
+        )
 
   @parameterized.named_parameters(
     (

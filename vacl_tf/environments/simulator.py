@@ -6,8 +6,9 @@ Import it as `base.Simulator`, `base.Outcome` and `base.WorldError`.
 """
 
 import abc
+import contextlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,6 +41,17 @@ def raised(error: BaseException) -> str | None:
   """Returns the message of a WorldError that was raised in a graph, if any."""
   found = re.search(rf'\b{WorldError.__name__}: (.*)', str(error))
   return found.group(1) if found else None
+
+
+@contextlib.contextmanager
+def out_of_graphs() -> Iterator[None]:
+  """Raises WorldError where one was raised in a graph."""
+  try:
+    yield
+  except tf.errors.OpError as error:
+    if (told := raised(error)) is None:
+      raise
+    raise WorldError(told) from error
 
 
 # Progress is a share or a mean in float32. XLA multiplies by the reciprocal of
