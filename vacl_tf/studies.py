@@ -36,6 +36,7 @@ EVALUATION_FLAGS = (
 
 # What a study itself says of each of its runs.
 _TAKEN_FLAGS = (
+  'device',
   'import',
   'num_env_steps',
   'num_replicas',
@@ -120,10 +121,11 @@ def register(
       )
   for what, key, flags in named:
     where = f'study {name}, {what} {key!r}'
-    if not key.isidentifier():
+    # Legends leave out what begins with an underscore.
+    if not key.isidentifier() or key.startswith('_'):
       raise ValueError(
-        f'{where} is not a name; give letters, digits and underscores, and no '
-        'digit first'
+        f'{where} is not a name; give letters, digits and underscores, and a '
+        'letter first'
       )
     _check_flags(where, flags)
   for task in tasks:

@@ -270,6 +270,7 @@ class OwnStudyTest(parameterized.TestCase):
     ({'tasks': [_MAZE, _MAZE]}, 'each with a name of its own'),
     ({'methods': {}}, r'study mine has methods \[\]'),
     ({'methods': {'a/b': ()}}, "method 'a/b' is not a name"),
+    ({'methods': {'_mine': ()}}, "method '_mine' is not a name"),
     ({'tasks': [_MAZE._replace(name='..')]}, "task '..' is not a name"),
     ({'tasks': [_MAZE._replace(num_env_steps=0)]}, 'numbers from 1 on'),
     ({'tasks': [_MAZE._replace(num_env_steps=1e6)]}, 'steps=1000000.0; allow'),
@@ -279,9 +280,10 @@ class OwnStudyTest(parameterized.TestCase):
     ({'methods': {'a': '--curriculum=rcg'}}, 'is one text; give a tuple'),
     ({'methods': {'a': ['rcg']}}, "'rcg' is no flag that may be given here"),
     ({'methods': {'a': ['--seed=1']}}, "method 'a': '--seed=1' is no flag"),
+    ({'methods': {'a': ['--device=gpu:0']}}, "'--device=gpu:0' is no flag"),
     (
       {'tasks': [_MAZE._replace(flags=('--import=maze.py',))]},
-      'allowed: those of launch.main but for import, num_env_steps, ',
+      'allowed: those of launch.main but for device, import, num_env_steps',
     ),
   )
   def test_what_cannot_be_run_is_refused(self, changes, message):

@@ -113,8 +113,7 @@ def _train(
   shard: tuple[int, int] = (1, 1),
 ) -> int:
   """Makes what is missing of runs; returns the exit code."""
-  # Rows name the CPU, and jobs could not share a GPU.
-  commands = study_jobs.Commands().adding('--device=cpu')
+  commands = study_jobs.Commands()
   if submission.file:
     # The copy: nobody edits it meanwhile.
     own = (output / submission.copy).resolve()

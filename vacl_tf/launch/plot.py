@@ -129,6 +129,11 @@ def _read(
       f'labels={",".join(labels)} has {len(labels)} for {len(run_dirs)} runs; '
       'give one for each run, the same for runs that are one curve'
     )
+  if wrong := [x for x in labels if x.startswith('_')]:
+    raise command_line.UsageError(
+      f'labels={",".join(labels)}: legends leave out what begins with an '
+      f'underscore, like {wrong[0]}; give another one'
+    )
   # Of a run that is named twice the first label counts.
   named = dict(reversed(list(itertools.zip_longest(run_dirs, labels))))
   runs, missing = [], []

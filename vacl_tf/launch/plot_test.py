@@ -49,6 +49,12 @@ class BadInputTest(parameterized.TestCase):
       plot.plot([self.run_dir, other], self.root / 'curves.png', labels)
     self.assertFalse((self.root / 'curves.png').exists())
 
+  def test_labels_that_a_legend_leaves_out(self):
+    with self.assertRaisesRegex(
+      command_line.UsageError, 'labels=_a: legends leave out .* like _a; give'
+    ):
+      plot.plot([self.run_dir], self.root / 'curves.png', ['_a'])
+
   def test_no_run(self):
     with self.assertRaisesRegex(command_line.UsageError, '--run_dirs='):
       plot.plot([], self.root / 'curves.png')

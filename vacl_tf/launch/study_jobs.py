@@ -29,7 +29,9 @@ _ONE_THREAD = {
     'TF_NUM_INTRAOP_THREADS',
   )
 }
-_ALONE = ('--num_replicas=1', '--threads=1')
+# On the CPU: jobs side by side could not share a GPU.
+_CPU = '--device=cpu'
+_ALONE = ('--num_replicas=1', '--threads=1', _CPU)
 _DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux.
 # A trainer that was asked to end, before or after it could listen.
 _ENDED = (128 + signal.SIGTERM, -signal.SIGTERM)
@@ -43,10 +45,7 @@ class Commands(NamedTuple):
 
   def importing(self, modules: Iterable[str]) -> 'Commands':
     """Returns commands that import modules of a user's first."""
-    return self.adding(*(f'--import={module}' for module in modules))
-
-  def adding(self, *flags: str) -> 'Commands':
-    """Returns commands with more flags."""
+    flags = [f'--import={module}' for module in modules]
     return Commands(*((*command, *flags) for command in self))
 
 
@@ -205,7 +204,7 @@ class Job:
       (self._path / study_records.LOG).open('a') as log,
       self._beside().open('w') as output,
     ):
-      command = (*self._commands.evaluate, *studies.EVALUATION_FLAGS)
+      command = (*self._commands.evaluate, *studies.EVALUATION_FLAGS, _CPU)
       self._start(command, output, log)
 
   def _start(

@@ -132,7 +132,8 @@ def _claim(output: pathlib.Path, study: studies.Study) -> None:
   ours = {'study': study.name, 'protocol': studies.PROTOCOL}
   output.mkdir(parents=True, exist_ok=True)
   if not path.exists():
-    if any(output.iterdir()):
+    # A report that was cut short before its stamp leaves half of it.
+    if any(x.name != _STAMP + files.NEW for x in output.iterdir()):
       raise command_line.UsageError(
         f'{output} has files but no {_STAMP}: it is no report; give another '
         '--output'

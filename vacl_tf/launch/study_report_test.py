@@ -271,6 +271,14 @@ class BadInputTest(_Case):
     self._assert_refused(message)
     self.assertEqual((self.output / 'table.md').read_text(), 'theirs')
 
+  def test_one_that_was_killed_before_its_stamp_goes_on(self):
+    self.write_runs()
+    self.output.mkdir(parents=True)
+    (self.output / 'study.json.new').write_text('{"stu')
+    self.report()
+    self.assertTrue((self.output / 'table.md').exists())
+    self.assertFalse((self.output / 'study.json.new').exists())
+
   def test_not_a_report(self):
     self.write_runs()
     self.output.mkdir(parents=True)

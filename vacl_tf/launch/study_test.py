@@ -123,6 +123,8 @@ class RunTest(_Case):
       self.assertIn(' '.join(run.flags), start)
       (evaluation,) = _lines(state.path / 'evaluations')
       self.assertIn('--num_tasks=2000 --seed=1000 --json', evaluation)
+      for line in (start, evaluation):  # Jobs could not share a GPU.
+        self.assertIn('--device=cpu', line.split())
       self.assertEmpty(list(state.path.glob('*.new')))
     before = {p: p.stat().st_mtime_ns for p in plan.folder.rglob('seed*/*')}
     ended = self.run_plan(plan)
