@@ -7,6 +7,7 @@ and what was given; or what the world raised, and where.
 """
 
 import contextlib
+import keyword
 import numbers
 import re
 from collections.abc import Mapping, Sequence
@@ -34,7 +35,7 @@ _ATTRIBUTES = {
 }
 
 
-_NAME = 'a name of letters, digits and underscores'
+_NAME = 'a name of letters, digits and underscores, letters first'
 _RESERVED = re.compile('own|seed|greedy|memory(_[0-9]+)?')
 _KINDS = {numbers.Integral: 'a whole number'}  # As messages name them.
 
@@ -287,8 +288,12 @@ def _check_names(roles: tuple[types.Role, ...]) -> None:
 
 
 def _is_name(given: Any) -> bool:
-  return isinstance(given, str) and bool(
-    re.fullmatch(r'[a-zA-Z_]\w*', given, re.A)
+  """Returns whether a function may have an argument of this name."""
+  return (
+    isinstance(given, str)
+    and bool(re.fullmatch(r'[a-zA-Z]\w*', given, re.A))
+    and given != 'self'
+    and not keyword.iskeyword(given)
   )
 
 

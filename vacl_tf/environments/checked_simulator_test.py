@@ -326,6 +326,10 @@ class HostWorldTest(tf.test.TestCase, parameterized.TestCase):
       "entities 'own': .*called own, seed",
     ),
     ({'roles': (_role('a', {'memory_1': 1}),)}, "'memory_1': expected"),
+    *(
+      ({'roles': (_role('a', {name: 1}),)}, f"entities '{name}': expected a")
+      for name in ('self', 'class', '_x')
+    ),
     (
       {'roles': (_role('a', {'x': 1, 'x_mask': 1}, ('x',)),)},
       "entities 'x_mask': expected",

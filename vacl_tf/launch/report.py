@@ -95,7 +95,8 @@ def report(
   page = _page(runs, numbers, options, notes)
   try:
     with files.replaced(output) as beside:
-      beside.write_text(page, encoding='utf-8')
+      # A folder's name may be no text.
+      beside.write_text(page, encoding='utf-8', errors='backslashreplace')
   except OSError as error:
     raise plot.UnwritableError(
       f'output={output} cannot be written ({error.strerror}); give another one'

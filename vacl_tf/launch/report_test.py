@@ -4,6 +4,7 @@
 
 import html.parser
 import json
+import os
 import pathlib
 
 from absl.testing import absltest
@@ -181,6 +182,11 @@ class ReportTest(parameterized.TestCase):
     _, page = self._report(run)
     self.assertNotIn('<script>alert', self.output.read_text())
     self.assertIn('<script>alert(1)', page.text)
+
+  def test_a_name_may_be_no_text(self):
+    run = run_folders.write_run(self.root / os.fsdecode(b'l\xe4ufe'))
+    _, page = self._report(run)
+    self.assertIn(r'l\udce4ufe', page.text)
 
   @parameterized.parameters(
     (['--run_dirs=/nowhere'], '/nowhere is not a folder; give the run_dir'),

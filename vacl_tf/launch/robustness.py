@@ -16,6 +16,7 @@ from vacl_tf import randomness
 from vacl_tf import statistics
 from vacl_tf import types
 from vacl_tf.environments import map_layout
+from vacl_tf.environments import simulator
 from vacl_tf.launch import judging
 from vacl_tf.training import players
 from vacl_tf.training import rollout
@@ -24,6 +25,7 @@ WORST = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)  # Per cent of the tasks.
 _NUM_STRATA = 4
 
 
+@simulator.out_of_graphs()
 def judge(
   policy: judging.Policy,
   world: config.EnvironmentConfig,

@@ -192,9 +192,10 @@ def facts(env: base.World, cfg: config.Config) -> dict[str, Any]:
   return {
     'env': env.name,
     **dict(zip(world.count_fields, world.counts, strict=True)),
-    'horizon': env.horizon,
-    'num_task_dims': space.num_dims,
-    'num_task_entities': space.num_entities,
+    # JSON has none of NumPy's numbers.
+    'horizon': int(env.horizon),
+    'num_task_dims': int(space.num_dims),
+    'num_task_entities': int(space.num_entities),
     'roles': described(env.roles),
     'config': overrides.leaves(cfg),
     'version': vacl_tf.__version__,
@@ -207,8 +208,8 @@ def described(roles: tuple[types.Role, ...]) -> list[dict[str, Any]]:
     {
       'name': role.name,
       **_action(role),
-      'own_size': role.own_size,
-      'entity_sizes': dict(role.entity_sizes),
+      'own_size': int(role.own_size),
+      'entity_sizes': {x: int(size) for x, size in role.entity_sizes.items()},
       **({'mask_kinds': list(role.mask_kinds)} if role.mask_kinds else {}),
     }
     for role in roles

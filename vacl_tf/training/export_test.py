@@ -163,6 +163,21 @@ class ExportTest(tf.test.TestCase, parameterized.TestCase):
       {'iteration': iteration, 'env_steps': 100 * iteration},
     )
 
+  def test_numbers_of_a_user_may_be_those_of_numpy(self):
+    (role,) = self.env.roles
+    sizes = {kind: np.int64(x) for kind, x in role.entity_sizes.items()}
+    role = role._replace(own_size=np.int32(4), entity_sizes=sizes)
+    space = self.env.task_space
+    with (
+      mock.patch.object(self.env, 'roles', (role,)),
+      mock.patch.object(self.env, 'horizon', np.int64(9)),
+      mock.patch.object(space, 'num_dims', np.prod([8, 2])),
+    ):
+      self._export(1)
+    facts = self._facts()
+    self.assertEqual((facts['horizon'], facts['num_task_dims']), (9, 16))
+    self.assertEqual(facts['roles'][0]['own_size'], 4)
+
   def test_it_says_how_far_it_was_trained(self):
     self._export(7)
     facts = self._facts()

@@ -3,6 +3,7 @@
 """Exported policies at play: scores and films, for all tasks alike."""
 
 import contextlib
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ import tensorflow as tf
 
 from vacl_tf import randomness
 from vacl_tf import types
+from vacl_tf import user_code
 from vacl_tf.environments import base
 from vacl_tf.environments import shapes
 from vacl_tf.training import evaluation
@@ -79,17 +81,13 @@ class ExportedPlayer:
     block = min(block, len(phi))
     padded = np.pad(phi, [(0, -len(phi) % block), (0, 0)], 'edge')
     play = tf.function(
-      lambda: evaluation.play(
-        self._choose,
-        self._env,
-        tf.constant(padded),
-        seed,
-        block,
-        self._first_memory,
+      lambda tasks: evaluation.play(
+        self._choose, self._env, tasks, seed, block, self._first_memory
       ),
       autograph=False,
     )
-    return play().numpy()[:, : len(phi)]
+    # Not a constant of the graph, which may have 2 GB of them at most.
+    return play(tf.constant(padded)).numpy()[:, : len(phi)]
 
   def film(self, num_tasks: int, seed: types.Seed) -> list[list[base.Picture]]:
     """Returns pictures of fresh tasks: T + 1 lists of B pictures.
@@ -100,10 +98,12 @@ class ExportedPlayer:
     if env.is_in_graph:
       draw, run = randomness.split(seed, 2)
       phi = env.task_space.sample_target(num_tasks, draw)
-      return env.pictures(self._states(phi, run)[0])
+      return _drawn('pictures', env.pictures, self._states(phi, run)[0])
     groups: dict[int, list[Any]] = {}
     self._play_on_host(num_tasks, seed, _noting(groups))
-    pictures = [env.pictures(states) for states in groups.values()]
+    pictures = [
+      _drawn('pictures', env.pictures, states) for states in groups.values()
+    ]
     return [sum(step, []) for step in zip(*pictures, strict=True)]
 
   def watch(
@@ -123,13 +123,14 @@ class ExportedPlayer:
       NotImplementedError: the world is not made of shapes.
     """
     env = self._env
+    draw = functools.partial(_drawn, 'draw', env.draw)
     if env.is_in_graph:
       states, progress = self._states(tf.constant(phi), seed)
-      steps = [env.draw(state) for state in states]
+      steps = list(map(draw, states))
       return progress, [list(scenes) for scenes in zip(*steps, strict=True)]
     groups: dict[int, list[Any]] = {}
     run, choose = randomness.split(seed, 2)
-    progress = self._play_given(phi, run, choose, _noting(groups, env.draw))
+    progress = self._play_given(phi, run, choose, _noting(groups, draw))
     worlds = [zip(*steps, strict=True) for steps in groups.values()]
     return progress, [list(scenes) for group in worlds for scenes in group]
 
@@ -206,7 +207,7 @@ class ExportedPlayer:
           run, choose = (randomness.fold(seed, begin) for seed in (run, choose))
           see = watch and _beyond(watch, index * host_rollout.NUM_GROUPS)
         parts.append(self._play_some(worlds, some, run, choose, see))
-    self.num_unstable += worlds.num_unstable
+    self.num_unstable += int(worlds.num_unstable)
     return np.concatenate(parts, 1)
 
   def _play_some(
@@ -234,6 +235,21 @@ class ExportedPlayer:
     return host_rollout.perform(
       act, worlds, phi, run, self._first_memory, watch
     )
+
+
+def _drawn(where: str, draw: Callable[[Any], Any], states: Any) -> Any:
+  """Calls what draws a world, which may be a user's.
+
+  Raises:
+    WorldError: it failed otherwise than by what it may raise.
+  """
+  try:
+    return draw(states)
+  except (NotImplementedError, OSError, ValueError):
+    raise
+  except Exception as error:
+    line = f'{where} failed: {user_code.told(error)}'
+    raise base.WorldError(line) from error
 
 
 def _beyond(watch: host_rollout.Watch, first: int) -> host_rollout.Watch:

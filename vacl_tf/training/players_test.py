@@ -187,6 +187,15 @@ class WatchTest(parameterized.TestCase, tf.test.TestCase):
     with self.assertRaisesRegex(NotImplementedError, 'not drawn from shapes'):
       player.watch(self._tasks('on_host'), _SEED)
 
+  @parameterized.parameters(*_KINDS)
+  def test_what_fails_while_it_draws_is_told(self, kind):
+    player, nothing = _player(kind), {}
+    with (
+      mock.patch.object(player._env, 'draw', lambda state: nothing['colour']),
+      self.assertRaisesRegex(base.WorldError, "^draw failed: KeyError: 'colo"),
+    ):
+      player.watch(self._tasks(kind), _SEED)
+
 
 class ProgressTest(parameterized.TestCase, tf.test.TestCase):
   @parameterized.product(kind=_KINDS, is_greedy=(True, False))

@@ -7,6 +7,7 @@ default none is run here: the network is built by our own code, as policy.json
 describes it, and the files give its variables alone.
 """
 
+import os
 import pathlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -54,7 +55,7 @@ def load_policy(
     UnusableError: there is no exported policy in the directory, or it can't be
       used so.
   """
-  directory = pathlib.Path(directory)
+  directory = pathlib.Path(os.path.expanduser(directory))
   facts = _read_facts(directory)
   if run_graph:
     return _load_graph(directory), facts
