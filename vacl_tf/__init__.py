@@ -3,6 +3,7 @@
 """Variational Automatic Curriculum Learning in TensorFlow 2."""
 
 import importlib
+import importlib.util
 import sys
 from typing import Any
 
@@ -39,6 +40,12 @@ _LATE = {
   'train': '.launch.library',
   'vector_env': '.environments.gymnasium_view',
 }
+# Of those that are optional, what they need.
+_NEEDS = {
+  'gym_env': 'gymnasium',
+  'parallel_env': 'pettingzoo',
+  'vector_env': 'gymnasium',
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -49,4 +56,10 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-  return sorted([*globals(), *_LATE])
+  # Who asks for all of them, like help(), gets no error of a missing package.
+  missing = {
+    name
+    for name, package in _NEEDS.items()
+    if importlib.util.find_spec(package) is None
+  }
+  return sorted({*globals(), *_LATE} - missing)

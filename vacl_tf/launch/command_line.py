@@ -311,9 +311,11 @@ def _note(message: str) -> None:
   print('note: ' + message, file=sys.stderr)
 
 
-def folder(path: str) -> pathlib.Path:
+def folder(path: str | pathlib.Path) -> pathlib.Path:
   """Returns a path given by the user, relative to where the user stands."""
-  return pathlib.Path(os.environ.get('BUILD_WORKING_DIRECTORY', '.')) / path
+  root = pathlib.Path(os.environ.get('BUILD_WORKING_DIRECTORY', '.'))
+  # A shell leaves the ~ of --run_dir=~/runs as it is.
+  return root / os.path.expanduser(path)
 
 
 @contextlib.contextmanager

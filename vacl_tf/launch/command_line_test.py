@@ -119,6 +119,15 @@ class RunTest(parameterized.TestCase):
         command_line.folder('runs'), pathlib.Path('/home/me/runs')
       )
 
+  def test_home_is_found_where_the_shell_leaves_it(self):
+    with mock.patch.dict(os.environ, {'HOME': '/home/me'}):
+      for given, wanted in (
+        ('~/runs', '/home/me/runs'),
+        (pathlib.Path('~/runs'), '/home/me/runs'),
+        ('runs/~', 'runs/~'),
+      ):
+        self.assertEqual(command_line.folder(given), pathlib.Path(wanted))
+
 
 class DefineTest(parameterized.TestCase):
   """Flags that depend on the arguments."""

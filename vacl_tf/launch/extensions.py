@@ -3,6 +3,7 @@
 """Imports modules that register what users made: tasks, agents and so on."""
 
 import importlib
+import os
 import pathlib
 import sys
 import types
@@ -43,7 +44,8 @@ def load(
   for name in names:
     before = _registered()
     is_path = name.endswith('.py')
-    path = (folder / name).resolve() if is_path else None
+    file = folder / os.path.expanduser(name)
+    path = file.resolve() if is_path else None
     module = path.stem if is_path else name
     _add_to_path((path.parent if is_path else folder).resolve())
     is_new = module not in sys.modules

@@ -20,8 +20,10 @@ from vacl_tf import types
 from vacl_tf.curriculum import base as curriculum_base
 from vacl_tf.environments import base
 from vacl_tf.environments import rendering
+from vacl_tf.environments import simulator
 from vacl_tf.launch import command_line
 from vacl_tf.launch import records
+from vacl_tf.launch import run_folder
 from vacl_tf.training import checkpoints
 from vacl_tf.training import evaluation
 from vacl_tf.training import export
@@ -73,6 +75,10 @@ def load(
   """
   if bool(run_dir) == bool(saved_model):
     raise command_line.UsageError('give either a run_dir or a saved_model')
+  if saved_model:
+    run_folder.check_name(saved_model, 'saved_model')
+  else:
+    run_folder.check_name(run_dir)
   try:
     if saved_model:
       return _exported(saved_model, run_graph)
@@ -185,7 +191,7 @@ def make_world(
   wanted = task.with_counts(**counts)
   changes = dict(zip(wanted.count_fields, wanted.counts, strict=True))
   if horizon is not None:
-    changes['horizon'] = horizon
+    changes['horizon'] = int(horizon)  # JSON has none of NumPy's.
   world = dataclasses.replace(trained, **changes)
   task.check(world)
   return world
@@ -209,6 +215,7 @@ def environment(policy: Policy, world: config.EnvironmentConfig) -> base.World:
   return env
 
 
+@simulator.out_of_graphs()
 def judge(
   policy: Policy, world: config.EnvironmentConfig, options: Options
 ) -> dict[str, Any]:
@@ -248,6 +255,7 @@ def judge(
   }
 
 
+@simulator.out_of_graphs()
 def film(
   policy: Policy,
   world: config.EnvironmentConfig,

@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import tensorflow as tf
 
 from vacl_tf import agents
 from vacl_tf import bounds
@@ -27,6 +26,7 @@ from vacl_tf import overrides
 from vacl_tf import presets
 from vacl_tf.environments import base
 from vacl_tf.environments import checked_simulator
+from vacl_tf.environments import rendering
 from vacl_tf.environments import simulator
 from vacl_tf.launch import command_line
 from vacl_tf.launch import config_flags
@@ -143,12 +143,40 @@ def make_worlds(cfg: config.Config) -> tuple[base.World, ...]:
     ValueError: the agent can't play it.
   """
   envs = environments.load_all(cfg)
-  agents.check(
-    cfg,
-    envs[-1].roles,
-    lambda: checked_simulator.first_observations(envs[-1]),
-  )
+  _check_playable(cfg, envs[-1])
   return envs
+
+
+def _check_playable(cfg: config.Config, env: base.World) -> None:
+  """Raises ValueError if the agent can't play a world."""
+  agents.check(
+    cfg, env.roles, lambda: checked_simulator.first_observations(env)
+  )
+
+
+def _checked_worlds(
+  cfg: config.Config, given: Sequence[base.World]
+) -> tuple[base.World, ...]:
+  """Returns the worlds that a user has made for a config.
+
+  Raises:
+    ValueError: they are not those of the config.
+  """
+  worlds = tuple(given) if isinstance(given, Sequence) else (given,)
+  wanted = [(x, cfg.environment.horizon) for x in entity_counts_lib.path(cfg)]
+  found = [
+    (world.counts, world.horizon)
+    if isinstance(world, base.World)
+    else type(world).__name__
+    for world in worlds
+  ]
+  if found != wanted:
+    raise ValueError(
+      f'envs: expected a world for each (entity counts, horizon) of '
+      f'{wanted}, given {found}; environments.load_all(cfg) makes them'
+    )
+  _check_playable(cfg, worlds[-1])
+  return worlds
 
 
 def default_run_dir(cfg: config.Config) -> str:
@@ -187,7 +215,7 @@ def train(
   Args:
     cfg: of `make_config`.
     run_dir: folder; None for one below runs/ with the name of the task.
-    envs: as of `make_worlds`; None to make them from the config.
+    envs: of your own, as environments.load_all(cfg) returns them, or None.
     restart: train anew; what is in the folder is renamed first.
     on_row: takes each row of metrics.csv, as numbers by name.
     **length: fields of `config.RunLength`, such as num_env_steps=1_000_000.
@@ -195,31 +223,31 @@ def train(
   Raises:
     ValueError: the config, the length or a user's world is not possible.
     ImportError: what simulates the world is not installed.
-    command_line.UsageError: the folder can't be used, or memory does not
-      suffice; nothing is lost.
+    command_line.UsageError: the folder can't be used, or memory is too small.
     curriculum.base.CurriculumError: of a user's curriculum.
     training.loop.DivergedError, training.files.WriteError: infinite numbers, or
       a full disk; the last checkpoint is good.
-    KeyboardInterrupt, SystemExit: Ctrl-C or SIGTERM, after the run was saved.
+    KeyboardInterrupt, SystemExit: Ctrl-C or SIGTERM, after the run was saved;
+      in another thread than the main one signals are not heard.
   """
   began = time.monotonic()
   bounds.check(cfg)
   run_length = make_length(cfg, length)
-  worlds = tuple(make_worlds(cfg) if envs is None else envs)
+  worlds = make_worlds(cfg) if envs is None else _checked_worlds(cfg, envs)
   rows: list[dict[str, float]] = []
 
   def note(row: dict[str, float]) -> None:
     rows.append(row)
     on_row(row)
 
-  path = pathlib.Path(run_dir or default_run_dir(cfg))
+  path = command_line.folder(run_dir or default_run_dir(cfg))
   with _held(path, cfg, restart) as (path, asked):
     code = session.train(
       *(cfg, run_length, worlds, path, asked), began=began, on_row=note
     )
   # A signal that came too late to stop the run is for its caller, too.
   _leave(code or (asked.number and 128 + asked.number))
-  return Trained(path, rows)
+  return Trained(path.absolute(), rows)
 
 
 def evaluate(
@@ -233,6 +261,7 @@ def evaluate(
   seed: int = 0,
   is_greedy: bool = True,
   run_graph: bool = False,
+  video: str | pathlib.Path | None = None,
 ) -> dict[str, Any]:
   """Plays fresh target tasks, as `launch.evaluate --json` does.
 
@@ -247,25 +276,37 @@ def evaluate(
     is_greedy: whether the likeliest action is taken.
     run_graph: run the program that the saved model is; only if you trust its
       author.
+    video: file of a film of four episodes, FILE.gif or FILE.mp4.
 
   Returns:
-    Coverage and success as {'mean', 'low', 'high'}, and what was played.
+    Coverage and success as {'mean', 'low', 'high'}, what was played, and where
+    the video is.
 
   Raises:
     ValueError: there is no such world, or a number is out of range.
-    command_line.UsageError: the policy can't be read or can't play there.
+    command_line.UsageError: the policy can't play, or there can be no video.
+    environments.base.WorldError: of a user's world.
   """
-  bounds.check_value('num_tasks', num_tasks, int, bounds.JUDGED_TASKS)
-  bounds.check_leaves(config.Config(seed=seed))
-  if horizon is not None:
-    bounds.check_leaves(config.EnvironmentConfig(horizon=horizon))
-    horizon = int(horizon)  # JSON has none of NumPy's.
-  places = (x and pathlib.Path(x) for x in (run_dir, saved_model))
+  _check_played(num_tasks, seed, horizon)
+  if video is not None:
+    rendering.check_suffix(pathlib.Path(video))
+  places = (x and command_line.folder(x) for x in (run_dir, saved_model))
   policy = judging.load(*places, run_graph)
   counts = judging.wanted_counts(policy.world, num_agents, num_boxes)
   world = judging.make_world(policy.world, counts, horizon)
   options = judging.Options(int(num_tasks), int(seed), is_greedy)
-  return judging.judge(policy, world, options)
+  found = judging.judge(policy, world, options)
+  if video is not None:
+    found['video'] = judging.film(policy, world, options, str(video))
+  return found
+
+
+def _check_played(num_tasks: int, seed: int, horizon: int | None) -> None:
+  """Raises ValueError if a number is out of range."""
+  bounds.check_value('num_tasks', num_tasks, int, bounds.JUDGED_TASKS)
+  bounds.check_leaves(config.Config(seed=seed))
+  if horizon is not None:
+    bounds.check_leaves(config.EnvironmentConfig(horizon=horizon))
 
 
 @contextlib.contextmanager
@@ -276,15 +317,12 @@ def _held(
   with (
     run_folder.hold(path, cfg, session.note, restart) as path,
     _signals() as asked,
+    simulator.out_of_graphs(),
   ):
     try:
       yield path, asked
     except checkpoints.UnusableError as error:
       raise command_line.UsageError(str(error)) from error
-    except tf.errors.OpError as error:
-      if (told := simulator.raised(error)) is None:
-        raise
-      raise base.WorldError(told) from error
 
 
 def _leave(code: int) -> None:

@@ -4,6 +4,7 @@
 
 import contextlib
 import csv
+import importlib.util
 import os
 import pathlib
 import signal
@@ -77,6 +78,17 @@ class ConfigTest(parameterized.TestCase):
     for name in ('evaluate', 'load_policy', 'make_config', 'train'):
       self.assertIs(getattr(vacl_tf, name), getattr(library, name))
       self.assertIn(name, dir(vacl_tf))
+
+  def test_what_can_not_be_imported_is_not_listed(self):
+    find = importlib.util.find_spec
+
+    def found(name):
+      return None if name == 'gymnasium' else find(name)
+
+    self.assertIn('gym_env', dir(vacl_tf))
+    with mock.patch.object(importlib.util, 'find_spec', found):
+      self.assertContainsSubset({'train', 'parallel_env'}, dir(vacl_tf))
+      self.assertNoCommonElements({'gym_env', 'vector_env'}, dir(vacl_tf))
 
   def test_names_that_do_not_exist(self):
     with self.assertRaisesRegex(AttributeError, 'trane'):
@@ -160,8 +172,13 @@ class TrainTest(parameterized.TestCase):
     again = self._train('run', _STEPS)
     self.assertEqual((again.rows, again.coverage), ([], rest.coverage))
     self.assertLen(self._file('run'), _STEPS)
-    found = vacl_tf.evaluate(rest.run_dir, num_agents=3, num_tasks=4)
+    film = self.folder / 'film.gif'
+    found = vacl_tf.evaluate(
+      rest.run_dir, num_agents=3, num_tasks=4, video=film
+    )
     self.assertEqual((found['num_agents'], found['num_tasks']), (3, 4))
+    self.assertEqual(found['video'], str(film))
+    self.assertStartsWith(film.read_bytes(), b'GIF8')
     self.assertBetween(found['coverage']['mean'], 0.0, 1.0)
     policy, facts = vacl_tf.load_policy(rest.run_dir / 'saved_model')
     self.assertTrue(policy)
@@ -182,6 +199,29 @@ class TrainTest(parameterized.TestCase):
       self._train('mine', 1, envs=worlds)
     self.assertIs(programs.call_args.args[1][0], worlds[0])
     programs.return_value.close.assert_called_once()
+
+  def test_worlds_that_are_not_those_of_the_config(self):
+    (world,) = environments.load_all(self.cfg)
+    for given in (
+      [],
+      [world, world],
+      world.name,
+      environments.load('simple_spread', 3),
+      environments.load(
+        'simple_spread', world.counts[0], horizon=world.horizon + 1
+      ),
+    ):
+      with self.assertRaisesRegex(ValueError, '^envs: expected .*, given '):
+        self._train('none', 1, envs=given)
+    self.assertFalse((self.folder / 'none').exists())
+
+  def test_where_it_is_does_not_depend_on_where_its_user_goes(self):
+    self.enter_context(mock.patch.dict(os.environ, HOME=str(self.folder)))
+    self.enter_context(contextlib.chdir(self.folder))
+    with self._pretended():
+      for given in ('here', '~/here'):
+        trained = vacl_tf.train(self.cfg, given, num_env_steps=2 * self.steps)
+        self.assertEqual(trained.run_dir, pathlib.Path.cwd() / 'here')
 
   def test_ctrl_c_saves_and_the_same_call_goes_on(self):
     def interrupt(row):
@@ -300,6 +340,10 @@ class EvaluateTest(parameterized.TestCase):
     ({'num_tasks': '9'}, "num_tasks='9' is not a whole number; give one"),
     ({'horizon': 0}, 'horizon=0 is out of range; allowed: 1 to 10000'),
     ({'seed': -1}, 'seed=-1 is out of range; allowed: 0 to 2147483647'),
+    (
+      {'video': 'film.avi'},
+      "path='film.avi' has the suffix '.avi'; allowed: .gif, .mp4",
+    ),
   )
   def test_numbers_that_are_not_possible(self, given, message):
     # Told before the policy is looked for: there is none.

@@ -84,7 +84,7 @@ def hold(
       another process trains there. It is as before.
     WriteError: the disk is full or fails.
   """
-  _check_name(path)
+  check_name(path)
   if not is_restart:
     _refuse_what_would_be_lost(path, cfg)  # Before anything is written.
   is_new = not os.path.lexists(path)
@@ -104,8 +104,8 @@ def hold(
     yield path
 
 
-def _check_name(path: pathlib.Path) -> None:
-  """Raises UsageError for a name that TensorFlow would not read again."""
+def check_name(path: pathlib.Path, flag: str = 'run_dir') -> None:
+  """Raises UsageError for a name that TensorFlow can't read."""
   name = os.fspath(path)
   found = [x for x in _NOT_IN_NAMES if x in name]
   try:
@@ -114,8 +114,8 @@ def _check_name(path: pathlib.Path) -> None:
     found.append('bytes that are not UTF-8')
   if found:
     raise command_line.UsageError(
-      f'run_dir={name} has {" and ".join(found)} in it, which TensorFlow '
-      'cannot read; give a --run_dir without'
+      f'{flag}={name} has {" and ".join(found)} in it, which TensorFlow '
+      f'cannot read; give a --{flag} without'
     )
 
 

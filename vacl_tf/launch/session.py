@@ -292,10 +292,13 @@ def _leave(
     if (path / name).is_dir():
       beside = files.set_aside(path / name, '.broken')
       note(f'{path / name} is a folder; it is now {beside.name}')
-  # Notes would be on steps that are missing because the run ended early.
-  pictures = plot.plot([path], path / run_folder.CURVES, note=lambda text: None)
   print(f'  policy  {path / run_folder.POLICY}')
-  print(f'  curves  {", ".join(map(str, pictures))}')
+  try:
+    # Notes would be on steps that are missing because the run ended early.
+    drawn = plot.plot([path], path / run_folder.CURVES, note=lambda text: None)
+    print(f'  curves  {", ".join(map(str, drawn))}')
+  except records.NothingYetError:  # It was stopped before the first one.
+    print('  curves  none, as nothing was evaluated')
   return 0
 
 

@@ -104,6 +104,16 @@ class SessionTest(absltest.TestCase):
     self.assertTrue((path / 'curves.png').exists())
     self._evaluate(path)
 
+    # It may have been stopped before its first evaluation, too.
+    lines = metrics.read_text().splitlines()
+    column = lines[0].split(',').index('coverage')
+    rows = [line.split(',') for line in lines[1:]]
+    rows = [[*x[:column], '', *x[column + 1 :]] for x in rows]
+    metrics.write_text('\n'.join([lines[0], *map(','.join, rows)]) + '\n')
+    code, out, err = _in_here(*flags, f'--num_env_steps={last}', command=main)
+    self.assertEqual((code, err), (0, ''))
+    self.assertIn('curves  none, as nothing was evaluated', out)
+
   def _evaluate(self, path: pathlib.Path) -> None:
     gif = path / 'policy.gif'
     policy = f'--saved_model={path / "saved_model"}'

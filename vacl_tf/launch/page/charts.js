@@ -49,7 +49,8 @@ function ticks(low, high, number) {
   return found;
 }
 
-// Returns 1, 2 and 5 times powers of ten; the powers alone if those are many.
+// Returns 1, 2 and 5 times powers of ten; the powers alone if those are many,
+// and both ends where there are fewer than two.
 function logTicks(low, high) {
   const decades = Math.log10(high / low);
   const found = [];
@@ -61,7 +62,7 @@ function logTicks(low, high) {
       }
     }
   }
-  return found;
+  return found.length > 1 ? found : [...new Set([low, high])];
 }
 
 function plain(value) {

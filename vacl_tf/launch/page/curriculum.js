@@ -85,9 +85,11 @@ class Curriculum {
       text, 'button', {type: 'button', id: 'next'}, 'Next task with a film');
     next.addEventListener('click', () => this.chooseNextFilmed());
     const own = make(task, 'figure');
-    this.canvas = make(own, 'canvas', {
-      role: 'img', 'aria-label': 'the chosen task', id: 'chosen',
+    this.film = make(own, 'button', {
+      type: 'button', class: 'film', 'aria-label': 'the chosen task',
     });
+    this.film.addEventListener('click', () => this.pause());
+    this.canvas = make(this.film, 'canvas', {id: 'chosen'});
     this.caption = make(own, 'figcaption', {id: 'caption'});
     const parent = make(task, 'figure');
     this.parentCanvas = make(parent, 'canvas', {
@@ -143,7 +145,9 @@ class Curriculum {
     this.told.textContent =
       `${(steps / 1e6).toFixed(2)} M steps, iteration ${iteration}`;
     this.canvases.forEach((_, index) => this.drawRoom(index));
-    this.drawTask();
+    if (this.drawn !== this.chosen) {
+      this.drawTask(); // Anew, a film would begin again.
+    }
   }
 
   // Returns pixels of a metre and of the left and upper edge of a canvas.
@@ -262,6 +266,15 @@ class Curriculum {
     }
   }
 
+  // Stops the film of the chosen task where it is, or plays it again.
+  pause() {
+    if (this.player.isPlaying) {
+      this.player.stop();
+    } else if (this.player.film) {
+      this.player.play(this.player.film);
+    }
+  }
+
   chooseNextFilmed() {
     const all = [...SETS].reverse().flatMap((name) =>
       Object.keys(this.sets[name].films).map((row) => ({name, row: +row})));
@@ -278,9 +291,11 @@ class Curriculum {
   }
 
   drawTask() {
+    this.drawn = this.chosen;
     this.player.stop();
+    this.player.film = null;
     this.caption.textContent = this.parentCaption.textContent = '';
-    this.parentCanvas.hidden = this.canvas.hidden = !this.chosen;
+    this.parentCanvas.hidden = this.film.hidden = !this.chosen;
     this.facts.replaceChildren();
     if (!this.chosen) {
       return;

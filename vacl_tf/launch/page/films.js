@@ -187,9 +187,10 @@ function startFailures(data) {
   for (const failure of data.failures) {
     const figure = make(grid, 'figure');
     const name = `value ${failure.value.toFixed(2)}`;
-    const canvas = make(figure, 'canvas', {
-      role: 'img', 'aria-label': `failed task, ${name}`,
+    const button = make(figure, 'button', {
+      type: 'button', class: 'film', 'aria-label': `failed task, ${name}`,
     });
+    const canvas = make(button, 'canvas');
     const caption = make(figure, 'figcaption', {}, name);
     const film = new Film(data.films.items[failure.film], data.films.shared);
     const player = new Player(canvas, (film, time) => {
@@ -200,7 +201,7 @@ function startFailures(data) {
       film.draw(canvas, film.times - 1, film.times);
       caption.textContent = name;
     };
-    canvas.addEventListener('click', () => {
+    button.addEventListener('click', () => {
       if (player.isPlaying) {
         player.stop();
         rest();
