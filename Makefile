@@ -34,7 +34,8 @@ test-slow: $(READY)
 	  $$(find vacl_tf -name '*_slow_test.py')
 
 test-browser: $(READY)
-	@command -v chromium chromium-browser google-chrome >/dev/null || { \
+	@{ command -v chromium || command -v chromium-browser \
+	  || command -v google-chrome; } >/dev/null || { \
 	  echo 'Chromium is needed: apt-get install chromium' >&2; exit 1; }
 	@TF_CPP_MIN_LOG_LEVEL=2 $(VENV)/bin/python -m pytest -q -o addopts= \
 	  $$(find vacl_tf -name '*_browser_test.py')

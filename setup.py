@@ -2,12 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Leaves tests out of wheels; everything else is in pyproject.toml."""
 
+import shutil
+
 import setuptools
 from setuptools.command import build_py
 
 
 class BuildPy(build_py.build_py):
   """Builds the package without its tests, which need a whole checkout."""
+
+  def run(self) -> None:
+    """Builds anew: modules that are gone would be in the wheel otherwise."""
+    if not self.editable_mode:
+      shutil.rmtree(self.build_lib, ignore_errors=True)
+    super().run()
 
   def find_package_modules(
     self, package: str, package_dir: str
@@ -17,4 +25,8 @@ class BuildPy(build_py.build_py):
     return [x for x in found if not x[1].endswith('_test')]
 
 
-setuptools.setup(cmdclass={'build_py': BuildPy})
+setuptools.setup(
+  cmdclass={'build_py': BuildPy},
+  # Where case does not matter, build/ would be the file BUILD.
+  options={'build': {'build_base': '.build'}},
+)

@@ -201,7 +201,7 @@ def run_pytest() -> Count:
     file
     for folder in ('examples', 'vacl_tf')
     for file in sorted(_ROOT.glob(f'{folder}/**/*_test.py'))
-    if not file.name.endswith(_LEFT_OUT)
+    if not file.name.endswith(_LEFT_OUT) and not _is_hidden(file)
   ]
   for file in files:
     name = str(file.relative_to(_ROOT))
@@ -222,14 +222,20 @@ def run_pytest() -> Count:
           check=False,
         )
         exit_code, output = result.returncode, result.stdout
-      except subprocess.TimeoutExpired:
-        exit_code, output = None, ''
-      if exit_code:
+      except subprocess.TimeoutExpired as error:
+        said = error.stdout or b''  # Bytes, whatever was asked for.
+        exit_code, output = None, said.decode(errors='replace')
+      if exit_code != 0:
         print(output)
       status = 'TIMEOUT' if exit_code is None else 'CRASHED'
       print(f'{name:70} {_PYTEST_STATUS.get(exit_code, status)}', flush=True)
       count.add(count_target(name, [report], exit_code == 0))
   return count
+
+
+def _is_hidden(file: pathlib.Path) -> bool:
+  """Returns whether it is in a folder like .venv, which others have made."""
+  return any(x.startswith('.') for x in file.relative_to(_ROOT).parts)
 
 
 def main() -> int:

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Draws results/*.csv, coverage against steps: python plot.py curves.png."""
+"""Draws coverage against steps: python plot.py curves.png results/*.csv."""
 
 import csv
 import pathlib
@@ -16,14 +16,15 @@ def main() -> None:
   drawn = figure.Figure(figsize=(6.0, 3.5), layout='constrained')
   axes = drawn.add_subplot()
   named = set()
-  folder = pathlib.Path(__file__).parent / 'results'
-  for path in sorted(folder.glob('*.csv')):
+  if len(sys.argv) < 3:
+    sys.exit('error: give a picture to write, and CSV files of train.py')
+  for path in sorted(map(pathlib.Path, sys.argv[2:])):
     rows = list(csv.DictReader(path.open()))
     name = path.stem.split('_')[0]
     axes.plot(
       [int(row['env_steps']) / 1e6 for row in rows],
       [float(row['coverage']) for row in rows],
-      color=_COLOURS[name],
+      color=_COLOURS.setdefault(name, f'C{2 + len(_COLOURS)}'),
       label=None if name in named else name,
     )
     named.add(name)

@@ -15,7 +15,7 @@ try:
   from gymnasium import spaces
 except ImportError as error:
   raise ImportError(
-    "gymnasium is not installed; pip install 'vacl-tf[pettingzoo]'"
+    'gymnasium is not installed; pip install gymnasium'
   ) from error
 
 

@@ -19,8 +19,7 @@ try:
   import gymnasium
 except ImportError:
   raise ImportError(
-    'Gymnasium is not installed, which this view needs: pip install '
-    "'vacl-tf[gymnasium]'"
+    'Gymnasium is not installed, which this view needs: pip install gymnasium'
   ) from None
 
 _Info = dict[str, Any]

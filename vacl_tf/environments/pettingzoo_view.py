@@ -18,8 +18,7 @@ try:
   import pettingzoo
 except ImportError:
   raise ImportError(
-    'PettingZoo is not installed, which this view needs: pip install '
-    "'vacl-tf[pettingzoo]'"
+    'PettingZoo is not installed, which this view needs: pip install pettingzoo'
   ) from None
 
 

@@ -18,7 +18,7 @@ try:
   import pettingzoo
 except ImportError as error:
   raise ImportError(
-    "pettingzoo is not installed; pip install 'vacl-tf[pettingzoo]'"
+    'pettingzoo is not installed; pip install pettingzoo'
   ) from error
 
 

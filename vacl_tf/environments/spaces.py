@@ -20,8 +20,7 @@ try:
   from gymnasium import spaces
 except ImportError:
   raise ImportError(
-    'Gymnasium is not installed, which this view needs: pip install '
-    "'vacl-tf[gymnasium]'"
+    'Gymnasium is not installed, which this view needs: pip install gymnasium'
   ) from None
 
 Space = spaces.Space

@@ -155,7 +155,7 @@ def _chain(
   end = checks.Check(
     PART, f'{kind.env}: runs resumed to the end', case, problem
   )
-  return [*found, end] if told else []
+  return [*found, end] if told or problem else []
 
 
 def play(work: pathlib.Path) -> list[checks.Check]:
@@ -193,4 +193,8 @@ def _killed_enough(
         chains.append(pool.submit(_chain, kind, path, work, mine))
       for chain in chains:
         found += chain.result()
+  number = sum(x.group == group for x in found)
+  if number < NUM_KILLS:
+    problem = f'{number} kills instead of {NUM_KILLS}: runs ended before them'
+    found.append(checks.Check(PART, group, 'enough of them', problem))
   return found

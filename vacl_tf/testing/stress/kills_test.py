@@ -7,11 +7,15 @@ import pathlib
 import signal
 import subprocess
 import sys
+from unittest import mock
 
 from absl.testing import absltest
 
+from vacl_tf.testing import commands
+from vacl_tf.testing.stress import compare
 from vacl_tf.testing.stress import killed
 from vacl_tf.testing.stress import kills
+from vacl_tf.testing.stress import runs
 
 # Three operations in the folder, and some beside it.
 _WRITER = """
@@ -55,6 +59,29 @@ class KilledTest(absltest.TestCase):
       names = [x.name for x in (self.folder / f'run{number}').iterdir()]
       self.assertEqual(names, left)
     self.assertEqual(self._run(4), 0)
+
+
+class ChainTest(absltest.TestCase):
+  def _chain(self, code, err=''):
+    """Returns what is found if the first process ends by itself."""
+    kind, path = runs.KINDS[0], pathlib.Path('run')
+    ended = commands.Ended(code, '', err)
+    with (
+      mock.patch.object(kills, 'killed', return_value=ended),
+      mock.patch.object(runs, 'whole', return_value=path),
+      mock.patch.object(compare, 'differences', return_value=[]),
+    ):
+      found = kills._chain(kind, path, path, [kills.Moment(operation=1)])
+      enough = kills._killed_enough(kind, path, [kills.Moment(operation=1)])
+    self.assertIn('0 kills instead of', enough[-1].problem)
+    return found
+
+  def test_one_that_ends_before_its_moment_is_nothing(self):
+    self.assertEmpty(self._chain(0))
+
+  def test_one_that_fails_by_itself_is_told(self):
+    (found,) = self._chain(1, 'error: lost')
+    self.assertIn('exit code 1', found.problem)
 
 
 class MomentsTest(absltest.TestCase):
