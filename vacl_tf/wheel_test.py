@@ -27,17 +27,26 @@ class WheelTest(absltest.TestCase):
     for path in sources | data:
       (checkout / path).parent.mkdir(parents=True, exist_ok=True)
       shutil.copy(_ROOT / path, checkout / path)
-    command = [sys.executable, 'setup.py', '-q', 'build', '--build-lib', built]
-    done = subprocess.run(
-      command, capture_output=True, check=False, cwd=checkout, text=True
-    )
-    self.assertEqual(done.returncode, 0, done.stderr)
-    found = {x.relative_to(built) for x in built.rglob('*') if x.is_file()}
+    found = self._build(checkout, built)
     tests = {
       x for x in sources if x.stem.endswith('_test') or 'testing' in x.parts
     }
     self.assertGreater(len(tests), 100)
     self.assertEqual(found, (sources | data) - tests)
+    gone = pathlib.Path('vacl_tf') / 'types.py'
+    (checkout / gone).unlink()
+    self.assertEqual(found - self._build(checkout, built), {gone})
+
+  def _build(
+    self, checkout: pathlib.Path, built: pathlib.Path
+  ) -> set[pathlib.Path]:
+    """Returns the files of a build."""
+    command = [sys.executable, 'setup.py', '-q', 'build', '--build-lib', built]
+    done = subprocess.run(
+      command, capture_output=True, check=False, cwd=checkout, text=True
+    )
+    self.assertEqual(done.returncode, 0, done.stderr)
+    return {x.relative_to(built) for x in built.rglob('*') if x.is_file()}
 
 
 if __name__ == '__main__':
