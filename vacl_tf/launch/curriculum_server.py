@@ -176,14 +176,12 @@ def _verbs(
     evaluation = float('nan') if value is None else value
     return {'metrics': service.update(arrays, evaluation)}, {}
 
-  return {
-    'sample': sample,
-    'update': update,
-    'state': lambda header, _: (
-      {'state': service.state()[0]},
-      service.state()[1],
-    ),
-  }
+  def state(header: dict[str, Any], arrays: Arrays) -> Answer:
+    del header, arrays
+    counters, variables = service.state()
+    return {'state': counters}, variables
+
+  return {'sample': sample, 'update': update, 'state': state}
 
 
 def _leave_with(parent: int) -> NoReturn:

@@ -14,6 +14,7 @@ from typing import Any
 
 from absl import flags
 
+from vacl_tf import bounds
 from vacl_tf import catalog
 from vacl_tf.launch import command_line
 
@@ -55,8 +56,8 @@ _NUM_TASKS = command_line.Flag(
   200,
   'Fresh tasks of the target distribution that the policy plays.',
   _PLAY,
-  lower_bound=2,
-  upper_bound=100_000,
+  lower_bound=int(bounds.JUDGED_TASKS.low),
+  upper_bound=int(bounds.JUDGED_TASKS.high),
 )
 _NUM_AGENTS = command_line.Flag(
   flags.DEFINE_list,

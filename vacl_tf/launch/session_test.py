@@ -103,14 +103,17 @@ class SessionTest(absltest.TestCase):
     self.assertIn('is finished', out)
     self.assertTrue((path / 'curves.png').exists())
     self._evaluate(path)
+    self._end_unevaluated(path, *flags, f'--num_env_steps={last}')
 
-    # It may have been stopped before its first evaluation, too.
-    lines = metrics.read_text().splitlines()
+  def _end_unevaluated(self, path: pathlib.Path, *flags: str) -> None:
+    """Ends a run as if it had been stopped before its first evaluation."""
+    lines = (path / 'metrics.csv').read_text().splitlines()
     column = lines[0].split(',').index('coverage')
     rows = [line.split(',') for line in lines[1:]]
     rows = [[*x[:column], '', *x[column + 1 :]] for x in rows]
-    metrics.write_text('\n'.join([lines[0], *map(','.join, rows)]) + '\n')
-    code, out, err = _in_here(*flags, f'--num_env_steps={last}', command=main)
+    text = '\n'.join([lines[0], *map(','.join, rows), ''])
+    (path / 'metrics.csv').write_text(text)
+    code, out, err = _in_here(*flags, command=main)
     self.assertEqual((code, err), (0, ''))
     self.assertIn('curves  none, as nothing was evaluated', out)
 

@@ -35,12 +35,12 @@ from vacl_tf.learning import ppo
 from vacl_tf.learning import sums
 from vacl_tf.training import loop
 from vacl_tf.training import programs as programs_lib
+from vacl_tf.training import rollout
 from vacl_tf.training import run as run_lib
 
 _NUM_WORLDS = 50
 _FEW_WORLDS = 10  # Where they are large.
 _MANY = 16  # Entities of a kind, or twice the task's own; more are not tried.
-_LAST_STEPS = 5  # Whose mean progress is the value of a task.
 _ROUNDS = 30
 _RESUMED_AFTER = 10
 _ATOL = 1e-3  # Between tasks as they were placed and as they are read.
@@ -146,7 +146,7 @@ def _play(
     offset = np.abs(worlds.read_task() - phi).max()
     for _ in range(env.horizon):
       progress.append(_step(env, worlds, rng).progress)
-  return float(np.mean(progress[-_LAST_STEPS:])), float(offset)
+  return float(np.mean(progress[-rollout.VALUE_WINDOW :])), float(offset)
 
 
 def _step(

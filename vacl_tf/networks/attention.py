@@ -70,9 +70,8 @@ class Attention(snt.Module):
     rng: np.random.Generator,
     size: int,
     gain: float,
-    name: str = 'attention',
   ) -> None:
-    super().__init__(name=name)
+    super().__init__(name='attention')
     self.w = tf.Variable(blocks.orthogonal(rng, size, size, gain), name='w')
 
   def __call__(
@@ -116,9 +115,8 @@ class Hop(snt.Module):
     rng: np.random.Generator,
     kinds: Sequence[str],
     cfg: config.AttentionConfig,
-    name: str = 'hop',
   ) -> None:
-    super().__init__(name=name)
+    super().__init__(name='hop')
     size, activation = cfg.hidden_size, cfg.activation
     self.attention = {
       kind: Attention(rng, size, cfg.attention_gain) for kind in kinds
@@ -167,9 +165,8 @@ class Encoder(snt.Module):
     rng: np.random.Generator,
     role: types.Role,
     cfg: config.AttentionConfig,
-    name: str = 'encoder',
   ) -> None:
-    super().__init__(name=name)
+    super().__init__(name='encoder')
     size, activation = cfg.hidden_size, cfg.activation
     self.own = blocks.Block(rng, role.own_size, size, activation, 'own')
     self.entity: Mapping[str, blocks.Block] = {
@@ -226,9 +223,8 @@ class OwnEncoder(snt.Module):
     rng: np.random.Generator,
     role: types.Role,
     cfg: config.AttentionConfig,
-    name: str = 'encoder',
   ) -> None:
-    super().__init__(name=name)
+    super().__init__(name='encoder')
     self.own = blocks.Block(
       rng, role.own_size, cfg.hidden_size, cfg.activation, 'own'
     )

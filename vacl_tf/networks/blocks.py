@@ -83,8 +83,8 @@ def standardize(x: tf.Tensor) -> tuple[tf.Tensor, Callable]:
 class Affine(snt.Module):
   """Scale and offset of a layer normalisation, folded by the next layer."""
 
-  def __init__(self, size: int, name: str = 'affine') -> None:
-    super().__init__(name=name)
+  def __init__(self, size: int) -> None:
+    super().__init__(name='affine')
     self.scale = tf.Variable(tf.ones([size]), name='scale')
     self.offset = tf.Variable(tf.zeros([size]), name='offset')
 

@@ -55,9 +55,8 @@ class Gru(snt.Module):
     rng: np.random.Generator,
     input_size: int,
     hidden_size: int,
-    name: str = 'gru',
   ) -> None:
-    super().__init__(name=name)
+    super().__init__(name='gru')
     self.w = tf.Variable(_gates(rng, input_size, hidden_size), name='w')
     self.b = tf.Variable(tf.zeros([3 * hidden_size]), name='b')
     self.u = tf.Variable(_gates(rng, hidden_size, hidden_size), name='u')

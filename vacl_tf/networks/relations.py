@@ -31,9 +31,8 @@ class Relation(snt.Module):
     self,
     rng: np.random.Generator,
     cfg: config.AttentionConfig,
-    name: str = 'relation',
   ) -> None:
-    super().__init__(name=name)
+    super().__init__(name='relation')
     size = cfg.hidden_size
     self._activation = blocks.ACTIVATIONS[cfg.activation]
     self.query, self.key, self.value, self.out = (

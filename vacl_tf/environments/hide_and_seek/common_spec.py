@@ -55,9 +55,7 @@ PAPER: dict[str, Any] = (
 )
 
 
-def make(
-  world: config.EnvironmentConfig, counts: tuple[int, ...], **options: Any
-) -> 'base.World':
+def make(world: config.EnvironmentConfig, **options: Any) -> 'base.World':
   """Returns a task as a world to train in.
 
   Raises:
@@ -74,7 +72,7 @@ def make(
   task = hide_and_seek.load(world.name, **options)
   from vacl_tf.environments.hide_and_seek import training_view
 
-  return training_view.HideAndSeek(task, counts)
+  return training_view.HideAndSeek(task, world.counts)
 
 
 def layout(

@@ -39,7 +39,6 @@ class LockAndReturnConfig(config.EnvironmentConfig):
 def _make(world: LockAndReturnConfig) -> 'base.World':
   return common_spec.make(
     world,
-    world.counts,
     num_agents=world.num_agents,
     num_boxes=world.num_boxes,
     sees_birthplace=world.sees_birthplace,

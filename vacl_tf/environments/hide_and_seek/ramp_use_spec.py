@@ -34,7 +34,6 @@ class RampUseConfig(config.EnvironmentConfig):
 def _make(world: RampUseConfig) -> 'base.World':
   return common_spec.make(
     world,
-    world.counts,
     has_box=world.has_box,
     reward_scale=world.reward_scale,
     reach=world.reach,

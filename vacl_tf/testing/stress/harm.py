@@ -44,8 +44,8 @@ def _bomb(path: pathlib.Path) -> None:
   with zipfile.ZipFile(path) as old:
     names = old.namelist()
   with zipfile.ZipFile(path, 'w', zipfile.ZIP_DEFLATED, compresslevel=1) as new:
-    for index, name in enumerate(names[:8]):
-      rows = 1 << 25 if index < 8 else 1
+    rows = 1 << 25
+    for name in names[:8]:
       head = (
         b"{'descr': '<f4', 'fortran_order': False, 'shape': (%d,), }" % rows
       )

@@ -68,9 +68,11 @@ class ChainTest(absltest.TestCase):
     ended = commands.Ended(code, '', err)
     with (
       mock.patch.object(kills, 'killed', return_value=ended),
+      mock.patch.object(kills, '_start') as started,
       mock.patch.object(runs, 'whole', return_value=path),
       mock.patch.object(compare, 'differences', return_value=[]),
     ):
+      started.return_value.wait.return_value = commands.Ended(0, '', '')
       found = kills._chain(kind, path, path, [kills.Moment(operation=1)])
       enough = kills._killed_enough(kind, path, [kills.Moment(operation=1)])
     self.assertIn('0 kills instead of', enough[-1].problem)

@@ -43,7 +43,7 @@ def _shell(
   return runs.Child(['bash', '-c', line], work, env=env).wait()
 
 
-def _train(sent: str, name: str, work: pathlib.Path, **environment: str) -> str:
+def _train(sent: str, name: str, work: pathlib.Path) -> str:
   path = work / name
   words = runs.command(runs.MAIN, *processes.KIND.flags(), f'--run_dir={path}')
   ended = _shell(words, sent, work)
