@@ -52,10 +52,11 @@ def check(
   of_values = _called(
     'initial_value_memory', agent.initial_value_memory, num_worlds, counts
   )
-  found = _called('act', agent.act, seen, memory)
+  with tf.GradientTape() as tape:
+    found = _called('act', agent.act, seen, memory)
   if not isinstance(found, tuple) or len(found) != 2:
     raise ValueError('act: expected (distributions, memory)')
-  _check_variables(agent, seen, memory)
+  _check_variables(agent, tape.watched_variables())
   _check_distributions('act', found[0], roles, num_worlds)
   _check_memory(memory, found[1])
   segments = tf.nest.map_structure(
@@ -90,15 +91,11 @@ def _check_parts(agent: base.Agent) -> None:
       )
 
 
-def _check_variables(
-  agent: base.Agent, seen: types.Observations, memory: types.Memory
-) -> None:
+def _check_variables(agent: base.Agent, used: Sequence[tf.Variable]) -> None:
   """Raises ValueError if a policy acts with what would not be exported."""
-  with tf.GradientTape() as tape:
-    agent.act(seen, memory)
   exported = {id(x) for part in agent.policies for x in part.variables}
   exported |= set(map(id, agent.others))
-  for variable in tape.watched_variables():
+  for variable in used:
     if id(variable) not in exported:
       raise ValueError(
         f'act uses the variable {variable.name}, which is not exported with '
