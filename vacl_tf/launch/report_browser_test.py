@@ -155,7 +155,7 @@ class BrowserTest(parameterized.TestCase):
       if 'no film' in self._text('caption'):
         break
     self.assertIn('no film of this task', self._text('caption'))
-    self.assertIn('not recorded by this run', self._text('facts'))
+    self.assertIn('not in this page', self._text('facts'))
 
   def test_play_and_pause(self):
     self.page.open(self.path, _WIDTHS[0])
