@@ -136,8 +136,7 @@ class Trajectory(NamedTuple):
   memory: Memory  # Leaves [T, B, ...], of the policy before each step.
   action: Actions  # [T, B, n, ...]
   log_prob: tuple[tf.Tensor, ...]  # [T, B, n] under the acting policy.
-  reward: tuple[tf.Tensor, ...]  # [T, B, n] of the task.
-  bonus: tuple[tf.Tensor, ...]  # [T, B, n] intrinsic; zeros so far.
+  reward: tuple[tf.Tensor, ...]  # [T, B, n]
   # [T, B] in [0, 1], after each step of a world's first episode.
   progress: tf.Tensor
   discount: tf.Tensor  # [T, B] 0 where the world ends with a step, else 1.

@@ -117,17 +117,15 @@ class Learner(tf.Module):
   def sum_rewards(
     self, trajectory: types.Trajectory, size: tf.Tensor
   ) -> tuple[tf.Tensor, tf.Tensor]:
-    """Returns sums and numbers [roles] of what is learned from; see `prepare`.
+    """Returns sums and numbers [roles] of rewards; see `prepare`.
 
     Args:
       trajectory: whole episodes of B worlds.
       size: [] int32 the worlds that count.
     """
-    pairs = zip(trajectory.reward, trajectory.bonus, strict=True)
-    learned = [reward + bonus for reward, bonus in pairs]
     return (
-      tf.stack([sums_lib.total(x, size) for x in learned]),
-      tf.stack([sums_lib.number(x, size) for x in learned]),
+      tf.stack([sums_lib.total(x, size) for x in trajectory.reward]),
+      tf.stack([sums_lib.number(x, size) for x in trajectory.reward]),
     )
 
   def prepare(
@@ -200,11 +198,11 @@ class Learner(tf.Module):
     """
     cfg = self.config
     advantages, returns, sums = [], [], []
-    for role, (reward, bonus, value) in enumerate(
-      zip(trajectory.reward, trajectory.bonus, acting, strict=True)
+    for role, (reward, value) in enumerate(
+      zip(trajectory.reward, acting, strict=True)
     ):
       value = self.normalizer.denormalize(value)
-      learned = reward + bonus
+      learned = reward
       if cfg.center_rewards:
         learned -= (
           sums_lib.total(learned, size) / sums_lib.number(learned, size)

@@ -58,7 +58,6 @@ def _trajectory(agent) -> types.Trajectory:
     action=(action,),
     log_prob=(tf.stack(log_prob),),
     reward=(reward,),
-    bonus=(tf.zeros_like(reward),),
     progress=tf.zeros([_STEPS, _TASKS]),
     discount=tf.ones([_STEPS, _TASKS]),
   )
@@ -218,15 +217,6 @@ class UpdateTest(_Case):
       metrics['policy_gradient_norm'] ** 2 + metrics['value_gradient_norm'] ** 2
     )
     self.assertAllClose(total, tf.linalg.global_norm(whole), 1e-4)
-
-  def test_bonus_is_reward(self):
-    agent = _agent()
-    first = _trajectory(agent)
-    moved = first._replace(reward=first.bonus, bonus=first.reward)
-    expected = _literal_gradients(agent, first, _PLAIN)
-    _, [found], metrics, _ = _learn(moved, agent)
-    self.assertSameGradients(found, expected)
-    self.assertAllClose(metrics['reward_mean'], 0.0)
 
   def test_centred_rewards_tell_no_shift(self):
     agent = _agent()

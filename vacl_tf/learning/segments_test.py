@@ -91,7 +91,6 @@ def _trajectory(noise=0.2, is_terminal=True) -> types.Trajectory:
     action=(action,),
     log_prob=(tf.stack(log_prob) + noise * _normal(6, *leading),),
     reward=(_normal(5, *leading),),
-    bonus=(_normal(7, *leading),),
     progress=tf.zeros([_STEPS, _WORLDS]),
     discount=tf.constant(discount),
   )
@@ -123,7 +122,7 @@ def _values(agent, state, length=_STEPS):
 def _credit(trajectory, values, cfg):
   """Returns advantages and returns [T, B, n] of the definition."""
   values = np.array(values)
-  reward = (trajectory.reward[0] + trajectory.bonus[0]).numpy()
+  reward = trajectory.reward[0].numpy()
   advantage, later = np.zeros_like(reward), 0.0
   for t in reversed(range(_STEPS)):
     gamma = cfg.discount * trajectory.discount[t, :, None].numpy()
@@ -379,9 +378,7 @@ class UpdateTest(parameterized.TestCase, tf.test.TestCase):
     # Fails if the sign of the advantage is flipped.
     trajectory = _trajectory(noise=0.0)
     is_last = tf.cast(trajectory.action[0][..., 0] == 2, tf.float32)
-    trajectory = trajectory._replace(
-      reward=(is_last,), bonus=(tf.zeros_like(is_last),)
-    )
+    trajectory = trajectory._replace(reward=(is_last,))
     _, _, agent = _learn(
       [trajectory], [_WORLDS], length=3, discount=0.0, num_epochs=5
     )

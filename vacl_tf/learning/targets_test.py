@@ -86,7 +86,6 @@ def _trajectory() -> types.Trajectory:
     ),
     log_prob=tuple(normal(s, 0.3, -np.log(_CHOICES)) for s in shapes),
     reward=(normal(shapes[0]), normal(shapes[1], 10.0, 7.0)),
-    bonus=tuple(normal(s) for s in shapes),
     progress=tf.zeros([_STEPS, _WORLDS]),
     discount=tf.constant(discount),
   )
@@ -103,7 +102,7 @@ def _credit(agent, trajectory, role, center):
   """
   states = trajectory.state[role].numpy()
   value = _MEAN + _DEVIATION * (states @ agent.values[role].w.numpy())[..., 0]
-  reward = (trajectory.reward[role] + trajectory.bonus[role]).numpy() - center
+  reward = trajectory.reward[role].numpy() - center
   advantage, later = np.zeros_like(reward), 0.0
   for t in reversed(range(_STEPS)):
     gamma = _CONFIG.discount * trajectory.discount[t, :, None].numpy()
@@ -141,7 +140,7 @@ class TargetsTest(parameterized.TestCase, tf.test.TestCase):
     given = tf.constant([0.5, -3.0]) if centers == 'given' else None
     samples, _ = _prepare(learner, trajectory, given)
     for role in range(len(_AGENTS)):
-      learned = (trajectory.reward[role] + trajectory.bonus[role])[:, :_SIZE]
+      learned = trajectory.reward[role][:, :_SIZE]
       center = {
         'no': 0.0,
         'of these worlds': np.mean(learned),

@@ -34,7 +34,6 @@ def _trajectory():
     action=(tf.cast(zeros, tf.int32),),
     log_prob=(zeros,),
     reward=(zeros,),
-    bonus=(zeros,),
     progress=zeros[..., 0],
     discount=tf.ones([_STEPS, _WORLDS]),
   )

@@ -210,7 +210,6 @@ class Collector:
       action=whole.action,
       log_prob=whole.log_prob,
       reward=whole.reward,
-      bonus=tuple(tf.zeros_like(reward) for reward in whole.reward),
       progress=rollout.of_first_episode(whole.progress, whole.discount),
       discount=rollout.with_end(whole.discount, self._env.is_terminal),
     )

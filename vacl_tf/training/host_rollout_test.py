@@ -149,7 +149,7 @@ class CollectTest(parameterized.TestCase, tf.test.TestCase):
   def test_shapes(self):
     trajectory = _collect()
     leading = [_world().horizon, _WORLDS, 2]
-    for name in ('log_prob', 'reward', 'bonus'):
+    for name in ('log_prob', 'reward'):
       [found] = getattr(trajectory, name)
       self.assertEqual(found.shape, leading)
     self.assertEqual(trajectory.action[0].shape, [*leading, 5])
@@ -157,7 +157,6 @@ class CollectTest(parameterized.TestCase, tf.test.TestCase):
     self.assertEqual(trajectory.progress.shape, leading[:2])
     self.assertAllEqual(trajectory.discount[:-1], np.ones([59, _WORLDS]))
     self.assertAllEqual(trajectory.discount[-1], np.zeros([_WORLDS]))
-    self.assertAllEqual(trajectory.bonus[0], np.zeros(leading))
 
   def test_actions_are_drawn_as_the_policy_has_it(self):
     trajectory = _collect()

@@ -127,7 +127,6 @@ def _explore(
     action=actions,
     log_prob=log_probs,
     reward=rewards,
-    bonus=tuple(tf.zeros_like(reward) for reward in rewards),
     progress=progress,
     discount=with_end(discount, env.is_terminal),
   )

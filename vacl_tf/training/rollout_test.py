@@ -75,13 +75,12 @@ class CollectTest(tf.test.TestCase):
     _, trajectory = _collect()
     for state in trajectory.state:
       self.assertEqual(state.shape, [7, 5, 2])
-    for name in ('action', 'log_prob', 'reward', 'bonus'):
+    for name in ('action', 'log_prob', 'reward'):
       [found] = getattr(trajectory, name)
       self.assertEqual(found.shape, [6, 5, 2])
     self.assertEqual(trajectory.progress.shape, [6, 5])
     self.assertAllEqual(trajectory.discount, np.ones([6, 5]))
     self.assertEqual(trajectory.action[0].dtype, tf.int32)
-    self.assertAllEqual(trajectory.bonus[0], np.zeros([6, 5, 2]))
 
   def test_begins_with_the_tasks(self):
     _, trajectory = _collect()
