@@ -16,6 +16,7 @@ import numpy as np
 import tensorflow as tf
 
 from vacl_tf import config
+from vacl_tf import reading
 from vacl_tf import types
 from vacl_tf import user_code
 from vacl_tf.environments import base
@@ -209,10 +210,6 @@ def check_size(
     source: where they come from.
     is_probe: of `probe`; any number of its rows may be played.
   """
-  if not len(batch.phi.shape):
-    raise CurriculumError(
-      f'{source}: expected tasks of shape [{num_tasks}, D], given a scalar'
-    )
   rows, size = len(batch.phi), int(batch.size)
   if rows != num_tasks or not (0 if is_probe else rows) <= size <= rows:
     wanted = 'at most all' if is_probe else 'all'
@@ -325,17 +322,61 @@ def source_of(function: Callable[..., Any]) -> str:
   return f'{code.co_name} ({name}, line {code.co_firstlineno})'
 
 
-def as_tensors(
-  batches: tuple[types.TaskBatch, ...],
-) -> tuple[types.TaskBatch, ...]:
-  """Returns batches whose phi and size are tensors, with the same tickets."""
-  return tuple(
+def as_tensors(batches: Any, source: str) -> tuple[types.TaskBatch, ...]:
+  """Returns batches whose phi and size are tensors, with the same tickets.
+
+  Args:
+    batches: of `Curriculum.sample` or `probe`.
+    source: where they come from.
+
+  Raises:
+    CurriculumError: they are no tuple of TaskBatch, or the tasks are a scalar.
+  """
+  is_tuple = isinstance(batches, tuple)
+  if not is_tuple or not all(isinstance(x, types.TaskBatch) for x in batches):
+    raise CurriculumError(
+      f'{source}: expected a tuple of types.TaskBatch, one per entity count, '
+      f'given {reading.one_line(repr(batches))}'
+    )
+  found = tuple(
     batch._replace(
       phi=tf.convert_to_tensor(batch.phi, tf.float32),
       size=tf.convert_to_tensor(batch.size, tf.int32),
     )
     for batch in batches
   )
+  if any(batch.phi.shape.rank == 0 for batch in found):
+    raise CurriculumError(
+      f'{source}: expected tasks of shape [B, D], given a scalar'
+    )
+  return found
+
+
+def draws(
+  made: Curriculum, num_tasks: int, draw: Callable
+) -> Callable[[types.Seed], tuple[types.TaskBatch, ...]]:
+  """Returns a function of seeds that draws tasks as tensors.
+
+  Args:
+    made: the curriculum.
+    num_tasks: to draw.
+    draw: its `sample` or `probe`.
+  """
+  return lambda seed: as_tensors(draw(num_tasks, seed), made.source)
+
+
+def named(metrics: Any) -> types.Metrics:
+  """Returns what `Curriculum.update` returned.
+
+  Raises:
+    CurriculumError: it is no dictionary.
+  """
+  if not isinstance(metrics, Mapping):
+    raise CurriculumError(
+      'update: expected a dictionary of numbers by name, given '
+      f'{reading.one_line(repr(metrics))}'
+    )
+  return metrics
 
 
 def generator(seed: types.Seed) -> np.random.Generator:

@@ -18,6 +18,7 @@ from vacl_tf.environments import task_space
 from vacl_tf.testing import fakes
 
 _SEED = randomness.root(1)
+_BATCH = base.fresh_batch(tf.zeros([5, 4]), tf.constant(5))
 
 
 class _Space(fakes.LineTaskSpace):
@@ -78,12 +79,37 @@ class CheckSizeTest(parameterized.TestCase, tf.test.TestCase):
       with self.assertRaisesRegex(base.CurriculumError, message):
         base.check_size(batch, 5, 'sample', is_probe)
 
-  def test_a_scalar(self):
-    batch = base.fresh_batch(tf.zeros([5, 4]), tf.constant(5))
-    batch = batch._replace(phi=tf.constant(0.0))
-    message = r'^sample: expected tasks of shape \[5, D\], given a scalar$'
+
+class KindsTest(parameterized.TestCase):
+  @parameterized.parameters(
+    (5, 'a tuple of types.TaskBatch, one per entity count, given 5'),
+    ([_BATCH], r'a tuple of .*, given \[TaskBatch\('),
+    ((_BATCH, 5), r'a tuple of .*, given \(TaskBatch\(.*, 5\)'),
+    (_BATCH, r'a tuple of .*, given TaskBatch\('),
+    ((_BATCH._replace(phi=0.0),), r'tasks of shape \[B, D\], given a scalar'),
+  )
+  def test_of_tasks(self, given, message):
+    with self.assertRaisesRegex(
+      base.CurriculumError, f'^sample: expected {message}'
+    ):
+      base.as_tensors(given, 'sample')
+
+  @parameterized.parameters((5,), (None,), ([('a', 1.0)],))
+  def test_of_metrics(self, given):
+    message = '^update: expected a dictionary of numbers by name, given '
     with self.assertRaisesRegex(base.CurriculumError, message):
-      base.check_size(batch, 5, 'sample')
+      base.named(given)
+
+  def test_of_a_curriculum_that_grows(self):
+    made = _make('uniform', 2)
+    batches = made.sample(20, _SEED)
+    feedback = (types.SimpleNamespace(value=tf.ones([20])),) * 2
+    with mock.patch.object(base.Uniform, 'sample', lambda *_: 5):
+      with self.assertRaisesRegex(base.CurriculumError, 'TaskBatch.*given 5$'):
+        made.sample(20, _SEED)
+    with mock.patch.object(base.Uniform, 'update', lambda *_: 5):
+      with self.assertRaisesRegex(base.CurriculumError, 'by name, given 5$'):
+        made.update(batches, feedback, tf.zeros([2]), _SEED)
 
 
 class TargetTest(parameterized.TestCase, tf.test.TestCase):

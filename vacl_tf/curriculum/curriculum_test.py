@@ -266,9 +266,9 @@ class LawsTest(parameterized.TestCase, tf.test.TestCase):
       probes = functions['probe'](seed)
       self.assertIn(len(probes), (0, len(counts)))
       if probes:
-        told = tuple(_feedback(made, x) for x in base.as_tensors(probes))
+        told = tuple(_feedback(made, x) for x in base.as_tensors(probes, name))
         functions['note_probe'](probes, told, seed)
-      batches = base.as_tensors(functions['sample'](seed))
+      batches = base.as_tensors(functions['sample'](seed), name)
       for batch in batches:
         self.assertEqual(batch.phi.shape[1], fakes.LineTaskSpace.num_dims)
         self.assertBetween(int(batch.size), 0, batch.phi.shape[0])
@@ -290,7 +290,7 @@ class LawsTest(parameterized.TestCase, tf.test.TestCase):
   @parameterized.product(name=_DIFFERENT, counts=((2,), (2, 4)))
   def test_a_checkpoint_holds_the_state(self, name, counts):
     made = _make(name, *counts)
-    batches = base.as_tensors(made.sample(_NUM_TASKS, _SEED))
+    batches = base.as_tensors(made.sample(_NUM_TASKS, _SEED), name)
     told = tuple(_feedback(made, batch, 1.0) for batch in batches)
     made.update(batches, told, tf.constant([0.5] * len(counts)), _SEED)
     path = tf.train.Checkpoint(made).write(self.get_temp_dir() + '/state')
@@ -304,7 +304,7 @@ class HostTest(tf.test.TestCase):
   """A curriculum in plain Python."""
 
   def _play(self, made, seed=_SEED, score=0.7):
-    batches = base.as_tensors(made.sample(_NUM_TASKS, seed))
+    batches = base.as_tensors(made.sample(_NUM_TASKS, seed), 'host')
     told = tuple(_feedback(made, batch, score) for batch in batches)
     evaluation = tf.constant([0.5] * len(batches))
     return batches, made.update(batches, told, evaluation, seed)

@@ -246,7 +246,7 @@ class EntityProgression(base.Curriculum):
     draw, *seeds = randomness.split(seed, 1 + len(self.inner))
     sizes = tf.unstack(self._part * self.quotas(draw))
     found = [
-      draw_inner(rows, inner_seed, size)
+      base.as_tensors(draw_inner(rows, inner_seed, size), self.source)
       if self.is_compiled or int(size)
       else ()
       for draw_inner, rows, inner_seed, size in zip(
@@ -299,8 +299,7 @@ def _in_agents(agents: Sequence[int], index: int, parts: int) -> int:
 
 def _bounded(batch: types.TaskBatch, size: tf.Tensor) -> types.TaskBatch:
   """Returns a batch of which no more is played than a count's part."""
-  played = tf.convert_to_tensor(batch.size, tf.int32)
-  return batch._replace(size=tf.minimum(played, size))
+  return batch._replace(size=tf.minimum(batch.size, size))
 
 
 def _if_played(
@@ -313,7 +312,7 @@ def _if_played(
   """Updates a curriculum whose tasks were played; else metrics are NaN."""
 
   def update() -> types.Metrics:
-    metrics = inner.update((batch,), (feedback,), evaluation, seed)
+    metrics = base.named(inner.update((batch,), (feedback,), evaluation, seed))
     return {name: tf.cast(x, tf.float32) for name, x in metrics.items()}
 
   update, names = tracing.once(update)
@@ -332,7 +331,7 @@ def _if_played_on_host(
   """Updates a curriculum if any of its tasks was played; else no metrics."""
   if not int(batch.size):
     return {}
-  metrics = inner.update((batch,), (feedback,), evaluation, seed)
+  metrics = base.named(inner.update((batch,), (feedback,), evaluation, seed))
   return {name: float(x) for name, x in metrics.items()}
 
 

@@ -58,10 +58,11 @@ class Service:
     before = self._state()
     # TensorFlow keeps a tensor of each number of Python's, for ever.
     step = tf.constant(np.int32(self._round))
-    batches = self._whole(lambda: self._sample(step, tf.constant(size)), before)
-    self._batches = base.as_tensors(batches)
+    self._batches = self._whole(
+      lambda: self._sample(step, tf.constant(size)), before
+    )
     self._before, self._size, self._round = before, size, self._round + 1
-    phi = np.asarray(batches[0].phi)[:size]
+    phi = np.asarray(self._batches[0].phi)[:size]
     return self._space.to_trainer(phi)
 
   def update(self, feedback: Arrays, evaluation: float) -> dict[str, float]:
@@ -113,7 +114,8 @@ class Service:
     self, step: tf.Tensor, size: tf.Tensor
   ) -> tuple[types.TaskBatch, ...]:
     seed = randomness.fold(self._root, randomness.Stream.SAMPLE, step)
-    return self._curriculum.sample(self._num_tasks, seed, size)
+    batches = self._curriculum.sample(self._num_tasks, seed, size)
+    return base.as_tensors(batches, self._curriculum.source)
 
   def _update_step(
     self,

@@ -7,6 +7,7 @@ with one line for what is wrong.
 """
 
 import contextlib
+import functools
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -293,10 +294,13 @@ class _Program:
     if made.is_compiled:
       is_pure = world.task_space.is_compiled
       traced = tracing.program if is_pure else tracing.graph
-    self._sample = traced(lambda seed: made.sample(number, seed))
-    self._probe = traced(lambda seed: made.probe(number, seed))
+    draws = functools.partial(curriculum_base.draws, made, number)
+    self._sample = traced(draws(made.sample))
+    self._probe = traced(draws(made.probe))
     self._note_probe = traced(made.note_probe)
-    self._update = traced(made.update)
+    self._update = traced(
+      lambda *told: curriculum_base.named(made.update(*told))
+    )
 
   def resume_from(self, other: '_Program') -> None:
     """Takes over all that a checkpoint of the other one would have."""
@@ -318,7 +322,7 @@ class _Program:
       if probes and int(probes[0].size):
         tasks.append(self._checked(probes[0], is_probe=True))
         self._note_probe(probes, (self._feedback(probes, index),), seeds[1])
-    batches = curriculum_base.as_tensors(self._sample(seeds[2]))
+    batches = self._sample(seeds[2])
     tasks.append(self._checked(batches[0]))
     metrics = self._update(
       batches,

@@ -278,15 +278,18 @@ class Programs:
     self.world_multiple = world_multiple
     mine = world_multiple // replicas.count
     chooser = run.curriculum
-    drawn, told = _on_host, lambda function: function
+    made = _on_host
     if chooser.is_compiled:
       is_pure = all(env.task_space.is_compiled for env in envs)
-      drawn = told = compiled if is_pure else traced
-    self.sample = _on_cpu(drawn(lambda seed: chooser.sample(num_tasks, seed)))
+      made = compiled if is_pure else traced
+    draws = functools.partial(curriculum_base.draws, chooser, num_tasks)
+    self.sample = _on_cpu(made(draws(chooser.sample)))
     if chooser.can_probe:
-      self.probe = _on_cpu(drawn(lambda seed: chooser.probe(num_tasks, seed)))
-      self.note_probe = _on_cpu(told(chooser.note_probe))
-    self.update = _on_cpu(told(chooser.update))
+      self.probe = _on_cpu(made(draws(chooser.probe)))
+      self.note_probe = _on_cpu(made(chooser.note_probe))
+    self.update = _on_cpu(
+      made(lambda *told: curriculum_base.named(chooser.update(*told)))
+    )
     num_tests = -(-cfg.training.num_evaluation_tasks // replicas.count)
     tests_here = {'training.num_evaluation_tasks': num_tests}
     cfg_here = overrides.replace(cfg, tests_here)
@@ -322,5 +325,5 @@ def _on_cpu(function: Callable) -> Callable:
 
 
 def _on_host(function: Callable) -> Callable:
-  """Returns a function of tensors of one that may return arrays."""
-  return lambda seed: curriculum_base.as_tensors(function(seed))
+  """Returns the function as it is."""
+  return function
