@@ -15,7 +15,10 @@ from vacl_tf import overrides
 from vacl_tf import presets
 
 # Presets that have moved since VERSION was made, as {task: fields}.
-_MOVED = {'hard_spread_4': {'ppo.num_epochs'}}
+_MOVED = {
+  'hard_spread_4': {'ppo.num_epochs'},
+  'speaker_listener': {'training.num_rollouts'},
+}
 
 # What the benchmark means to have otherwise than presets.
 _OTHERWISE = {

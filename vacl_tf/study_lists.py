@@ -169,7 +169,10 @@ ALL = (
         (study_tasks.PUSH_BALL, _EXPANSION),
       ),
       ((study_tasks.HARD_SPREAD, _EXPANSION_HARD),),
-      ((study_tasks.SIMPLE_SPREAD, _CONSTANTS),),
+      (
+        (study_tasks.SIMPLE_SPREAD, _CONSTANTS),
+        (study_tasks.SPEAKER_LISTENER, (_BASELINE, 'three_rollouts')),
+      ),
     ),
   ),
   Study(
