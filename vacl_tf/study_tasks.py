@@ -40,10 +40,9 @@ PUSH_BALL = Task(
   chance=0.07,
   core_minutes=3.5,
 )
-# Its preset came to play each task three times after the protocol was made.
 SPEAKER_LISTENER = Task(
   name='speaker_listener',
-  flags=('--env=speaker_listener', '--config.training.num_rollouts=1'),
+  flags=('--env=speaker_listener',),
   num_env_steps=10_000_000,
   chance=0.2,
   core_minutes=6.0,
