@@ -55,7 +55,7 @@ _RUN_GRAPH = command_line.Flag(
   _POLICY,
 )
 _NUM_AGENTS = command_line.Flag(
-  flags.DEFINE_list,
+  flag_kinds.wholes,
   'num_agents',
   None,
   'Agents in each world, or several numbers like 4,8,24. Default: as trained.',
@@ -115,22 +115,6 @@ _SEED = command_line.SEED.meaning('Of the tasks and the actions.', _PLAY)
 _JSON = command_line.JSON.meaning(
   'Print one JSON object instead of a table.', _TOLD
 )
-
-
-def _numbers_of_agents() -> list[int | None]:
-  """Returns what --num_agents lists."""
-  if _NUM_AGENTS.value is None:
-    return [None]
-  try:
-    numbers = [int(number) for number in _NUM_AGENTS.value]
-  except ValueError:
-    numbers = []
-  if not numbers:
-    raise command_line.UsageError(
-      f'num_agents={",".join(_NUM_AGENTS.value)} is not a list of numbers; '
-      'give one like 4,8,24'
-    )
-  return numbers
 
 
 def _check_video(path: str) -> None:
@@ -221,7 +205,7 @@ def _evaluate(output: TextIO) -> int:
         judging.wanted_counts(trained, number, _NUM_BOXES.value),
         _HORIZON.value,
       )
-      for number in _numbers_of_agents()
+      for number in _NUM_AGENTS.value or [None]
     ]
   except ValueError as error:
     raise command_line.UsageError(str(error)) from error

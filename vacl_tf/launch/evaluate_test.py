@@ -205,7 +205,7 @@ class BadInputTest(parameterized.TestCase):
     )
     for given in ('', 'four'):
       self._assert_refused(
-        f'num_agents={given} is not a list of numbers; give one like 4,8,24',
+        f'num_agents={given}: not a list of numbers; give one like 4,8,24$',
         policy,
         f'--num_agents={given}',
       )

@@ -22,6 +22,19 @@ class _Whole(flags.IntegerParser):
     raise ValueError('not a whole number; give one like 4 or 3e6')
 
 
+class _Wholes(flags.ListParser):
+  """Whole numbers with commas between them, one at least."""
+
+  def parse(self, argument: str | list[int]) -> list[int]:
+    try:
+      found = [int(x) for x in super().parse(argument)]
+    except ValueError:
+      found = []
+    if not found:
+      raise ValueError('not a list of numbers; give one like 4,8,24')
+    return found
+
+
 class _Number(flags.FloatParser):
   def convert(self, argument: float | str) -> float:
     try:
@@ -52,6 +65,13 @@ def whole(
     default,
     about,
     serializer=flags.ArgumentSerializer(),
+  )
+
+
+def wholes(name: str, default: list[int] | None, about: str) -> None:
+  """Defines a flag that is a list of whole numbers."""
+  flags.DEFINE(
+    _Wholes(), name, default, about, serializer=flags.ArgumentSerializer()
   )
 
 

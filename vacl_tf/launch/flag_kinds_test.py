@@ -15,7 +15,8 @@ class FlagKindsTest(parameterized.TestCase):
     flag_kinds.whole('a_whole', 1, '', 0, 10**9)
     flag_kinds.number('a_number', 0.5, '')
     flag_kinds.switch('a_switch', False, '')
-    for name in ('a_whole', 'a_number', 'a_switch'):
+    flag_kinds.wholes('a_list', None, '')
+    for name in ('a_whole', 'a_number', 'a_switch', 'a_list'):
       self.addCleanup(delattr, flags.FLAGS, name)
 
   def _parse(self, *arguments):
@@ -37,6 +38,9 @@ class FlagKindsTest(parameterized.TestCase):
     ('--a_switch=true', 'a_switch', True),
     ('--noa_switch', 'a_switch', False),
     ('--a_switch=0', 'a_switch', False),
+    ('--a_list=4', 'a_list', [4]),
+    ('--a_list=4, 8,-1', 'a_list', [4, 8, -1]),
+    ('--a_switch', 'a_list', None),
   )
   def test_others(self, given, name, value):
     self.assertEqual(getattr(self._parse(given), name), value)
@@ -49,6 +53,9 @@ class FlagKindsTest(parameterized.TestCase):
     ('--a_whole=', 'a_whole=: not a whole number'),
     ('--a_whole=2e9', r'in the range \[0, 1000000000\]'),
     ('--a_number=half', 'a_number=half: not a number; give one like 0.5'),
+    ('--a_list=', 'a_list=: not a list of numbers; give one like 4,8,24'),
+    ('--a_list=4,', 'a_list=4,: not a list of numbers'),
+    ('--a_list=4,x', 'a_list=4,x: not a list of numbers'),
     ('--a_switch=maybe', 'a_switch=maybe: neither true nor false; give one'),
   )
   def test_what_can_not_be_given(self, given, message):

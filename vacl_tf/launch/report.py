@@ -60,9 +60,9 @@ _NUM_TASKS = command_line.Flag(
   upper_bound=int(bounds.JUDGED_TASKS.high),
 )
 _NUM_AGENTS = command_line.Flag(
-  flags.DEFINE_list,
+  flag_kinds.wholes,
   'num_agents',
-  [],
+  None,
   'Numbers of agents that the policy is scored with, like 4,8,24. Default: as '
   'trained, and twice as many.',
   _PLAY,
@@ -316,17 +316,6 @@ def _constants(run: report_runs.Run) -> str:
   )
 
 
-def _numbers() -> list[int]:
-  """Returns what --num_agents lists."""
-  try:
-    return [int(number) for number in _NUM_AGENTS.value]
-  except ValueError as error:
-    raise command_line.UsageError(
-      f'num_agents={",".join(_NUM_AGENTS.value)} is not a list of numbers; '
-      'give one like 4,8,24'
-    ) from error
-
-
 define = command_line.defines(
   *(_RUN_DIRS, _OUTPUT, _NUM_TASKS, _NUM_AGENTS, _SEED, devices.DEVICE),
   command_line.IMPORT,
@@ -339,7 +328,8 @@ def main() -> int:
   output = command_line.folder(_OUTPUT.value)
   options = judging.Options(_NUM_TASKS.value, _SEED.value, True)
   folders = plot.folders(_RUN_DIRS.value)
-  for text in report(folders, output, _numbers(), options):
+  counts = _NUM_AGENTS.value or []
+  for text in report(folders, output, counts, options):
     print('note:', text)
   print(f'Wrote {output}')
   return 0
