@@ -17,12 +17,13 @@ import pathlib
 import sys
 import types
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from vacl_tf import environments
 from vacl_tf import randomness
+from vacl_tf.testing import one_line
 
 if TYPE_CHECKING:
   from vacl_tf.environments import base
@@ -40,13 +41,6 @@ _KEPT = 0.7  # Probability that an agent repeats its action, to gain speed.
 
 class _UsageError(Exception):
   """The command was given something that it cannot use, in one line."""
-
-
-class _Parser(argparse.ArgumentParser):
-  """Tells what is wrong in one line."""
-
-  def error(self, message: str) -> NoReturn:
-    self.exit(2, f'error: {" ".join(message.split())}\n')
 
 
 class _Step(NamedTuple):
@@ -306,7 +300,9 @@ def _print(rows: list[Row]) -> None:
 
 def main() -> None:
   """Prints the table; exits with 1 if something differs, 2 on bad use."""
-  parser = _Parser(prog='conformance', description=__doc__.split('\n')[0])
+  parser = one_line.Parser(
+    prog='conformance', description=__doc__.split('\n')[0]
+  )
   parser.add_argument('--release', required=True, type=pathlib.Path)
   parser.add_argument('--env', required=True, help='a particle task')
   parser.add_argument('--num_agents', type=int)

@@ -9,7 +9,6 @@ machine, and compares all metrics and tensors bit for bit. Their names may have
 changed, so they are known by what is in them.
 """
 
-import argparse
 import collections
 import os
 import pathlib
@@ -20,7 +19,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from concurrent import futures
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -30,6 +29,7 @@ from vacl_tf import catalog
 from vacl_tf import config
 from vacl_tf import entity_counts
 from vacl_tf import presets
+from vacl_tf.testing import one_line
 from vacl_tf.testing import tiny
 
 if TYPE_CHECKING:
@@ -58,13 +58,6 @@ class Case(NamedTuple):
 
 class _Failure(Exception):
   """A run or git ended badly; the message is one line."""
-
-
-class _Parser(argparse.ArgumentParser):
-  """Tells what is wrong in one line."""
-
-  def error(self, message: str) -> NoReturn:
-    self.exit(2, f'error: {" ".join(message.split())}\n')
 
 
 def cases(chosen: str = '') -> list[Case]:
@@ -354,7 +347,7 @@ def against(commit: str, options: list[str], jobs: int) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
   """Does what the arguments of the command say; returns the exit code."""
-  parser = _Parser(prog=_MODULE, description=__doc__.partition('\n')[0])
+  parser = one_line.Parser(prog=_MODULE, description=__doc__.partition('\n')[0])
   does = parser.add_mutually_exclusive_group(required=True)
   does.add_argument('--against', metavar='COMMIT', help='compare with it')
   does.add_argument('--dump', type=pathlib.Path, help='play, and write an NPZ')

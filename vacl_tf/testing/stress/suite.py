@@ -5,15 +5,14 @@
 Without --part it does everything and writes its result to results/reliability.
 """
 
-import argparse
 import json
 import pathlib
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from typing import NoReturn
 
+from vacl_tf.testing import one_line
 from vacl_tf.testing.stress import checks
 from vacl_tf.testing.stress import damage
 from vacl_tf.testing.stress import disk
@@ -42,13 +41,6 @@ PARTS: dict[str, Callable[[pathlib.Path], list[checks.Check]]] = {
 }
 
 
-class _Parser(argparse.ArgumentParser):
-  """Tells what is wrong in one line."""
-
-  def error(self, message: str) -> NoReturn:
-    self.exit(2, f'error: {message}\n')
-
-
 def _facts(part: str | None, work: pathlib.Path) -> dict[str, str]:
   """Returns what the result was made with, as a run tells it."""
   run = runs.whole(runs.PARTICLE, work)
@@ -63,7 +55,9 @@ def _facts(part: str | None, work: pathlib.Path) -> dict[str, str]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
   """Plays the parts that are asked for; returns the exit code."""
-  parser = _Parser(prog='stress', description=__doc__.partition('\n')[0])
+  parser = one_line.Parser(
+    prog='stress', description=__doc__.partition('\n')[0]
+  )
   parser.add_argument('--part', choices=PARTS, help='only this one')
   parser.add_argument(
     '--output', type=pathlib.Path, help='folder of the result'
