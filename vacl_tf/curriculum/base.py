@@ -340,8 +340,7 @@ def as_tensors(batches: Any, source: str) -> tuple[types.TaskBatch, ...]:
     )
   found = tuple(
     batch._replace(
-      phi=tf.convert_to_tensor(batch.phi, tf.float32),
-      size=tf.convert_to_tensor(batch.size, tf.int32),
+      phi=tf.cast(batch.phi, tf.float32), size=tf.cast(batch.size, tf.int32)
     )
     for batch in batches
   )

@@ -94,6 +94,20 @@ class KindsTest(parameterized.TestCase):
     ):
       base.as_tensors(given, 'sample')
 
+  @parameterized.parameters(np.float64, np.float32, np.int64)
+  def test_other_numbers_are_cast(self, kind):
+    given = np.arange(20).reshape(5, 4).astype(kind)
+    for phi, size in (
+      (given, 3),
+      (tf.constant(given), tf.constant(3, 'int64')),
+    ):
+      [found] = base.as_tensors((base.fresh_batch(phi, size),), 'sample')
+      self.assertEqual(
+        (found.phi.dtype, found.size.dtype), ('float32', 'int32')
+      )
+      np.testing.assert_array_equal(found.phi, given)
+      self.assertEqual(int(found.size), 3)
+
   @parameterized.parameters((5,), (None,), ([('a', 1.0)],))
   def test_of_metrics(self, given):
     message = '^update: expected a dictionary of numbers by name, given '

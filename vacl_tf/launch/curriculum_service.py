@@ -125,7 +125,8 @@ class Service:
     step: tf.Tensor,
   ) -> types.Metrics:
     seed = randomness.fold(self._root, randomness.Stream.UPDATE, step)
-    return self._curriculum.update(batches, feedback, evaluation, seed)
+    found = self._curriculum.update(batches, feedback, evaluation, seed)
+    return base.named(found)
 
   def _compiled(self, function: Callable) -> Callable:
     """Returns the function as a program, if the curriculum is graph code."""
