@@ -171,7 +171,10 @@ ALL = (
       ((study_tasks.HARD_SPREAD, _EXPANSION_HARD),),
       (
         (study_tasks.SIMPLE_SPREAD, _CONSTANTS),
-        (study_tasks.SPEAKER_LISTENER, (_BASELINE, 'narrow_noise')),
+        (
+          study_tasks.SPEAKER_LISTENER,
+          (_BASELINE, 'no_stein', 'narrow_noise'),
+        ),
       ),
     ),
   ),
