@@ -23,7 +23,7 @@ EVERY = 1
 
 _DIGITS = '9' * 400
 _NOT_NUMBERS = ('', 'much', 'nan', '1e999', '1_0_', '0x', '٣x', _DIGITS)
-_NOT_INTEGERS = ('1.5', '1e3')
+_NOT_INTEGERS = ('1.5', '1e-3')
 _NOT_BOOLS = ('', 'maybe', '2')
 _NOT_CHOICES = ('', 'none such', 'x' * 500, 'ä\n')
 _ACCEPTED = 'accepted'  # What training would print if it began.
@@ -48,7 +48,7 @@ class Case(NamedTuple):
 
 
 def _train(case: Case) -> commands.Ended:
-  def begin(*_: Any) -> int:
+  def begin(*_: Any, **__: Any) -> int:
     print(_ACCEPTED)
     return 0
 
@@ -109,7 +109,7 @@ def _of_readers(run_dir: pathlib.Path) -> list[tuple[str, tuple[str, ...]]]:
   found += [(this, f'--num_boxes={x}') for x in numbers]
   found += [(this, f'--seed={x}') for x in ('', 'x', '-1', '1.5', _DIGITS)]
   found += [(this, f'--video={x}') for x in ('x', 'x.png', '.gif/')]
-  found += [(this, f'--saved_model={x}') for x in ('', 'nowhere', str(run_dir))]
+  found += [(this, f'--saved_model={x}') for x in ('nowhere', str(run_dir))]
   found += [(), ('--run_dir=',), ('--run_dir=nowhere',), (this, 'more')]
   plots = [(), ('--run_dirs=',), ('--run_dirs=,',), ('--run_dirs=nowhere',)]
   plots.append((f'--run_dirs={run_dir},nowhere',))

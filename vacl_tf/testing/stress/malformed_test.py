@@ -21,6 +21,13 @@ class MalformedTest(parameterized.TestCase):
     self.assertGreaterEqual(len(found), 300)
     self.assertEqual(len({x[:2] for x in found}), len(found))
 
+  @parameterized.parameters(('--seed=1', 'is accepted'), ('--seed=-1', ''))
+  def test_what_is_accepted_is_a_fault(self, flag, fault):
+    folder = pathlib.Path(self.create_tempdir().full_path)
+    arguments = (f'--run_dir={folder / "new"}', flag)
+    case = malformed.Case('main', arguments, folder)
+    self.assertEqual(malformed.try_case(case), fault)
+
   def test_a_switch_needs_no_value(self):
     folder = pathlib.Path('x')
     lines = [y for x in malformed.cases(folder, folder) for y in x.arguments]
