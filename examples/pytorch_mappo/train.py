@@ -97,9 +97,11 @@ def main() -> None:
   parser.add_argument('--out', default='run.csv', help='CSV file to write.')
   parser.add_argument('--python', help='Interpreter that has TensorFlow.')
   given = parser.parse_args()
-  with make_curriculum(
-    given.curriculum, given.seed, given.python
-  ) as curriculum:
+  try:
+    curriculum = make_curriculum(given.curriculum, given.seed, given.python)
+  except (ValueError, client.StoppedError) as error:
+    parser.error(str(error))
+  with curriculum:
     train(curriculum, given.seed, given.num_steps, given.out)
 
 
