@@ -6,7 +6,6 @@ import pathlib
 import re
 
 from absl.testing import absltest
-from absl.testing import parameterized
 
 _ROOT = pathlib.Path(__file__).parent.parent
 _README = _ROOT / 'README.md'
@@ -18,10 +17,9 @@ _HEADER = '| curriculum | Simple-Spread, 3 M | Push-Ball, 6 M | '
 
 
 def _rows(text):
-  """Returns the cells of the lines of a table that a text begins with."""
-  lines = iter(text.splitlines())
-  table = (line for line in lines if line.startswith('|'))
-  return [[cell.strip() for cell in line.split('|')[1:-1]] for line in table]
+  """Returns the cells of each line of the tables in a text."""
+  lines = (line for line in text.splitlines() if line.startswith('|'))
+  return [[cell.strip() for cell in line.split('|')[1:-1]] for line in lines]
 
 
 def _methods(study):
@@ -51,7 +49,7 @@ def _spelled(columns):
 
 
 @absltest.skipUnless(_STUDIES.is_dir(), 'results/studies/ is not here')
-class StudiesReadmeTest(parameterized.TestCase):
+class StudiesReadmeTest(absltest.TestCase):
   def test_its_numbers_are_those_of_the_runs(self):
     known = {}
     for study in ('main', 'modern', 'claims', 'factorial'):
