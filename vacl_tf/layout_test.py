@@ -45,7 +45,12 @@ _MAY_IMPORT = {
   '': ('builtin', 'registry', 'study_lists', 'study_methods', 'study_tasks'),
   'agents': ('builtin', 'networks'),
   'client': ('training.files',),  # It starts `launch.curriculum_server`.
-  'curriculum': ('builtin', 'environments.base', 'environments.task_space'),
+  'curriculum': (
+    'builtin',
+    'environments.base',
+    'environments.simulator',
+    'environments.task_space',
+  ),
   'curriculum.baselines': ('curriculum',),
   'environments': ('builtin',),
   'environments.hide_and_seek': _OF_WORLDS,
@@ -94,6 +99,7 @@ _MODULE_MAY_IMPORT = {
   'testing.run_folders': ('presets',),
   'testing.toy_learner': ('curriculum.python_curriculum',),
   'training.policy_files': ('presets',),
+  'training.programs': ('builtin',),
 }
 # By package: what its tests may import too, to try the real thing.
 _TESTS_MAY_IMPORT = {

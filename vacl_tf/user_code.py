@@ -16,8 +16,16 @@ _OURS = (
   '<frozen',
   importlib.__file__,
 )
-# How TensorFlow names the place in its own graph.
-_NODE = re.compile(r'\{\{.*?\}\}\s*')
+# How TensorFlow names places: in the code that made a graph, and in the graph.
+_PLACE = re.compile(r'^\s*File "(.*?)", line (\d+).*$', re.MULTILINE)
+_NODES = re.compile(
+  r'(\[\[)?\{\{.*?\}\}(\]\]| = )?|\[_XlaMustCompile.*?\]|\[Op:.*?\]'
+)
+_AROUND_PLACES = re.compile(
+  r'^\s*(Graph execution error:|Detected at node .*:|The op is created at:|'
+  r'Stack trace for op definition:|tf2xla conversion failed .*)\s*$',
+  re.MULTILINE,
+)
 _LIBRARIES = tuple(
   sysconfig.get_path(name) for name in ('stdlib', 'purelib', 'platlib')
 )
@@ -30,14 +38,39 @@ def told(error: BaseException) -> str:
   is not ours; none if it was raised before there was any, as by a call with
   other arguments than a function takes.
   """
-  message = _NODE.sub('', str(error))
+  message = _NODES.sub('', str(error))
+  if _is_of_a_graph(error):
+    message = _AROUND_PLACES.sub('', _PLACE.sub('', message))
   line = reading.one_line(f'{type(error).__name__}: {message}')
-  frames = [
-    frame
-    for frame in traceback.extract_tb(error.__traceback__)
-    if not frame.filename.startswith(_OURS)
-  ]
-  own = [x for x in frames if not x.filename.startswith(_LIBRARIES)]
-  for frame in (own or frames)[-1:]:
-    line += f' ({frame.filename}, line {frame.lineno})'
+  for path, number in (_own(error) or _not_ours(error))[-1:]:
+    line += f' ({path}, line {number})'
   return line
+
+
+def is_within(error: BaseException) -> bool:
+  """Returns whether code of the user raised it, or called what did."""
+  return bool(_own(error))
+
+
+def _own(error: BaseException) -> list[tuple[str, int]]:
+  """Returns the places in code of the user, innermost last."""
+  return [x for x in _not_ours(error) if not x[0].startswith(_LIBRARIES)]
+
+
+def _not_ours(error: BaseException) -> list[tuple[str, int]]:
+  """Returns file and line of the places that are not in code of ours."""
+  found = [
+    (frame.filename, frame.lineno)
+    for frame in traceback.extract_tb(error.__traceback__)
+  ]
+  if _is_of_a_graph(error):  # XLA leaves out the first slash.
+    found += [
+      (path if path[:1] in '</' else f'/{path}', int(number))
+      for path, number in _PLACE.findall(str(error))
+    ]
+  return [x for x in found if not x[0].startswith(_OURS)]
+
+
+def _is_of_a_graph(error: BaseException) -> bool:
+  """Returns whether an operation of TensorFlow failed, without importing it."""
+  return type(error).__module__.startswith('tensorflow.')

@@ -14,6 +14,7 @@ _FILE = """
 import json
 
 import numpy as np
+import tensorflow as tf
 
 
 def divides():
@@ -34,6 +35,22 @@ def takes_none():
 
 def many_lines():
   raise ValueError('one\\n  two' + 1000 * '.')
+
+
+def with_arrays():
+  raise ValueError('given [[0, 1], [2, 3]]\\nFile "x.py", line 1, in f')
+
+
+def out_of_bounds(is_xla):
+  @tf.function(jit_compile=is_xla, autograph=False)
+  def graph(x):
+    return tf.unique(x)[0][9]
+
+  graph(tf.ones([2]))
+
+
+def other_shapes():
+  tf.function(lambda x: x + tf.ones([3]))(tf.ones([2]))
 """
 
 
@@ -54,14 +71,45 @@ class ToldTest(parameterized.TestCase):
     self.fail('it did not raise')
 
   @parameterized.parameters(
-    ('divides', 'ZeroDivisionError: division by zero', 8),
-    ('of_a_library', 'LinAlgError: Singular matrix', 12),
-    ('of_python', 'JSONDecodeError: .*', 16),
+    ('divides', 'ZeroDivisionError: division by zero', 9),
+    ('of_a_library', 'LinAlgError: Singular matrix', 13),
+    ('of_python', 'JSONDecodeError: .*', 17),
   )
   def test_the_place_is_in_the_users_file(self, name, message, line):
     self.assertRegex(
       self._told(name), rf'^{message} \({self.path}, line {line}\)$'
     )
+
+  def test_a_graph_failed_where_the_user_made_it(self):
+    for is_xla in (False, True):
+      self.assertEqual(
+        self._told('out_of_bounds', is_xla),
+        'InvalidArgumentError: slice index 9 of dimension 0 out of bounds. '
+        f'({self.path}, line 35)',
+      )
+
+  def test_what_a_user_writes_is_kept(self):
+    told = self._told('with_arrays')
+    self.assertStartsWith(
+      told, 'ValueError: given [[0, 1], [2, 3]] File "x.py", line 1, in f ('
+    )
+
+  def test_a_graph_that_can_not_be_made(self):
+    told = self._told('other_shapes')
+    self.assertStartsWith(told, 'ValueError: ')
+    self.assertIn('Dimensions must be equal, but are 2 and 3 for ', told)
+    self.assertNotIn('{{', told)
+
+  def test_it_is_within_code_of_the_user_or_not(self):
+    for function, is_within in (
+      (self.theirs.divides, True),
+      (self.theirs.of_a_library, True),
+      (user_code.told, False),  # Without an error to tell of.
+    ):
+      try:
+        function()
+      except Exception as error:
+        self.assertEqual(user_code.is_within(error), is_within)
 
   def test_other_arguments_have_no_place_of_the_user(self):
     told = self._told('takes_none', 1)
@@ -74,7 +122,7 @@ class ToldTest(parameterized.TestCase):
     told = self._told('many_lines')
     self.assertStartsWith(told, 'ValueError: one two...')
     self.assertLess(len(told), 400 + len(str(self.path)))
-    self.assertEndsWith(told, f'({self.path}, line 24)')
+    self.assertEndsWith(told, f'({self.path}, line 25)')
 
 
 if __name__ == '__main__':

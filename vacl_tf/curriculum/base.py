@@ -20,6 +20,7 @@ from vacl_tf import reading
 from vacl_tf import types
 from vacl_tf import user_code
 from vacl_tf.environments import base
+from vacl_tf.environments import simulator
 from vacl_tf.environments import task_space
 
 
@@ -270,12 +271,15 @@ def called(source: str, function: Callable[[], Any]) -> Any:
 
   Raises:
     CurriculumError: it failed, or would end the process.
+    base.WorldError: what draws or judges tasks for it did.
   """
   try:
     return function()
-  except CurriculumError:
+  except (CurriculumError, base.WorldError):
     raise
   except (Exception, SystemExit) as error:
+    if (world := simulator.raised(error)) is not None:
+      raise base.WorldError(world) from error
     raise CurriculumError(
       f'{source} failed: {user_code.told(error)}'
     ) from error

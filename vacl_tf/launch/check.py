@@ -81,6 +81,18 @@ def _list_trials() -> Iterator[_Trial]:
     yield from (_Trial(kind, name, env) for name in names)
 
 
+def _told(error: BaseException, name: str) -> str:
+  """Returns what is wrong with something of this name.
+
+  That is what a check of ours says, or else what the user's code raised, in a
+  graph say.
+  """
+  is_checked = isinstance(error, ValueError | curriculum_base.CurriculumError)
+  if not is_checked or user_code.is_within(error):
+    return f' failed: {user_code.told(error)}'
+  return ': ' + re.sub(rf'^\w+={name}: ', '', str(error))
+
+
 define = command_line.defines(_ENV, devices.DEVICE, command_line.IMPORT)
 
 
@@ -93,12 +105,8 @@ def main() -> int:
     what = f'{trial.kind} {trial.name}'
     try:
       print(f'{what}: {trial.run()}', flush=True)
-    except (ValueError, curriculum_base.CurriculumError) as error:
-      told = re.sub(rf'^\w+={trial.name}: ', '', str(error))
-      code = command_line.fail(f'{what}: {told}')
-    # Of the user's code, in a graph say.
     except (Exception, SystemExit) as error:
-      code = command_line.fail(f'{what} failed: {user_code.told(error)}')
+      code = command_line.fail(what + _told(error, trial.name))
   return code
 
 

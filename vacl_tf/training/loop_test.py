@@ -19,6 +19,7 @@ from absl.testing import parameterized
 from vacl_tf import config
 from vacl_tf import overrides
 from vacl_tf.curriculum import base
+from vacl_tf.environments import base as worlds
 from vacl_tf.testing import fakes
 from vacl_tf.training import loop
 from vacl_tf.training import programs as programs_lib
@@ -155,6 +156,34 @@ class CheckTest(tf.test.TestCase):
         base.CurriculumError, f'update: {name} is the name of what training'
       ):
         loop.iterate(run, programs, cfg)
+
+  def test_what_a_curriculum_of_a_user_raises_becomes_a_line(self):
+    env = fakes.LineWorld()
+    training = config.TrainingConfig(num_tasks=8)
+    mine = config.CurriculumConfig(name='mine')
+    cfg = dataclasses.replace(_CONFIG, training=training, curriculum=mine)
+    for name, error in (
+      ('update', KeyError('none')),
+      ('sample', worlds.WorldError('what feasible is told')),
+    ):
+      chooser = base.Uniform(
+        base.Setting(
+          cfg=cfg, space=env.task_space, num_tasks=8, most_tasks=8, seed=(0, 0)
+        )
+      )
+      run = run_lib.Run(_CONFIG, [env])
+      run.curriculum = chooser
+      with mock.patch.object(chooser, name, side_effect=error):
+        programs = programs_lib.Programs(run, [env], cfg, use_xla=False)
+        with self.assertRaises(Exception) as raised:
+          loop.iterate(run, programs, cfg)
+      if name == 'sample':  # Whose fault it is not.
+        self.assertIs(raised.exception, error)
+      else:
+        self.assertIsInstance(raised.exception, base.CurriculumError)
+        self.assertStartsWith(
+          str(raised.exception), "update failed: KeyError: 'none'"
+        )
 
 
 class TrainTest(parameterized.TestCase, tf.test.TestCase):

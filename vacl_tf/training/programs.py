@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from vacl_tf import builtin
 from vacl_tf import config
 from vacl_tf import overrides
 from vacl_tf import randomness
@@ -282,14 +283,7 @@ class Programs:
     if chooser.is_compiled:
       is_pure = all(env.task_space.is_compiled for env in envs)
       made = compiled if is_pure else traced
-    draws = functools.partial(curriculum_base.draws, chooser, num_tasks)
-    self.sample = _on_cpu(made(draws(chooser.sample)))
-    if chooser.can_probe:
-      self.probe = _on_cpu(made(draws(chooser.probe)))
-      self.note_probe = _on_cpu(made(chooser.note_probe))
-    self.update = _on_cpu(
-      made(lambda *told: curriculum_base.named(chooser.update(*told)))
-    )
+    self._compile_curriculum(chooser, made, num_tasks, cfg.curriculum.name)
     num_tests = -(-cfg.training.num_evaluation_tasks // replicas.count)
     tests_here = {'training.num_evaluation_tasks': num_tests}
     cfg_here = overrides.replace(cfg, tests_here)
@@ -304,6 +298,26 @@ class Programs:
       run.learner, envs, mine, compiled, over_replicas, replicas.count
     )
 
+  def _compile_curriculum(
+    self,
+    chooser: curriculum_base.Curriculum,
+    made: Callable,
+    num_tasks: int,
+    name: str,
+  ) -> None:
+    def placed(method: str, function: Callable) -> Callable:
+      is_ours = name in builtin.CURRICULA
+      return _on_cpu(made(function), None if is_ours else method)
+
+    draws = functools.partial(curriculum_base.draws, chooser, num_tasks)
+    self.sample = placed('sample', draws(chooser.sample))
+    if chooser.can_probe:
+      self.probe = placed('probe', draws(chooser.probe))
+      self.note_probe = placed('note_probe', chooser.note_probe)
+    self.update = placed(
+      'update', lambda *told: curriculum_base.named(chooser.update(*told))
+    )
+
   def close(self) -> None:
     """Frees what the worlds hold."""
     for count in self.counts:
@@ -314,12 +328,20 @@ class Programs:
     return [f.experimental_get_tracing_count() for f in self._compiled]
 
 
-def _on_cpu(function: Callable) -> Callable:
-  """Returns a function that is called where the curriculum's variables are."""
+def _on_cpu(function: Callable, method: str | None) -> Callable:
+  """Returns a function that is called where the curriculum's variables are.
+
+  Args:
+    function: a method of the curriculum, compiled.
+    method: its name if the curriculum is a user's. What it raises, be it while
+      it is traced or in its graph, then becomes a CurriculumError.
+  """
 
   def call(*args: Any) -> Any:
     with tf.device(run_lib.CURRICULUM_DEVICE):
-      return function(*args)
+      if method is None:
+        return function(*args)
+      return curriculum_base.called(method, lambda: function(*args))
 
   return call
 
