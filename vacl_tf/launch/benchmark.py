@@ -73,7 +73,7 @@ _STARTS = command_line.Flag(
   'and evaluated, with nothing compiled before (cold) and again (warm).',
   _WHAT,
 )
-_AGENT = config_flags.AGENT.meaning('Agent.', _WHAT)
+_AGENT = command_line.AGENT.meaning('Agent.', _WHAT)
 _JSON = command_line.JSON.meaning(
   'Print one JSON object instead of lines.', _WHAT
 )
@@ -171,7 +171,8 @@ def _starts(cfg: config.Config) -> dict[str, float]:
       command = [
         *(sys.executable, '-m', 'vacl_tf.launch.main'),
         *(f'--import={x}' for x in command_line.imports()),
-        *(f'--env={world.name}', '--entity_counts=', *flags_of_counts),
+        *(f'--env={world.name}', f'--agent={cfg.agent.name}'),
+        *('--entity_counts=', *flags_of_counts),
         *(f'--{config_flags.PREFIX}{x}={y}' for x, y in changes.items()),
         *(f'--num_env_steps={steps}', f'--xla_cache={folder}/xla'),
         *(f'--device={devices.DEVICE.value}', f'--threads={machine.threads()}'),

@@ -57,7 +57,7 @@ class CountsTest(parameterized.TestCase):
     ),
     (['--counts=101'], 'num_agents=101 .*allowed: 2 to 100'),
     (['--import=not_there'], 'import=not_there is not a module'),
-    (['--config.agent.name=atention'], 'did you mean attention'),
+    (['--agent=atention'], 'did you mean attention'),
     (['--config.ppo.clipp=0.1'], 'config.ppo.clip'),
     (['--config.training.num_tasks=0'], 'num_tasks=0 .*allowed: 1 to'),
     (['--config.ppo.num_minibatches=11'], 'num_minibatches=11 does not divide'),
@@ -108,7 +108,7 @@ class MeasureTest(parameterized.TestCase):
       ended = commands.run(
         lambda: command_line.run(benchmark.main, benchmark.define),
         *('--env=push_ball', '--counts=2,4', '--repeats=3', '--json'),
-        '--config.agent.name=recurrent_attention',
+        '--agent=recurrent_attention',
         '--config.training.num_tasks=240',
         '--config.ppo.clip=0.1',
       )
@@ -122,7 +122,7 @@ class MeasureTest(parameterized.TestCase):
       self.assertEqual(repeats, 3)
       self.assertContainsSubset(
         [
-          '--config.agent.name=recurrent_attention',
+          '--agent=recurrent_attention',
           '--config.training.num_tasks=240',
           '--config.ppo.clip=0.1',
           f'--num_agents={count}',

@@ -91,6 +91,7 @@ SEED = Flag(
   lower_bound=0,
   upper_bound=config.MAX_SEED,
 )
+AGENT = Flag(flags.DEFINE_string, 'agent', None, 'Agent.')
 JSON = Flag(flag_kinds.switch, 'json', False, 'Print one JSON object.')
 IMPORT = Flag(
   flags.DEFINE_multi_string,
@@ -194,11 +195,30 @@ def _parsed_and_called(main: Callable[[], int | None]) -> int:
     return 0
   try:
     rest = flags.FLAGS(sys.argv)[1:]
+  except flags.UnrecognizedFlagError as error:
+    raise UsageError(_unknown(error)) from error
   except ValueError as error:  # Of --noflag=1, which absl does not expect.
     raise UsageError(str(error)) from error
   if rest:
     raise UsageError(f'{rest[0]!r} is not a flag; flags begin with --')
   return main() or 0
+
+
+def _unknown(error: flags.UnrecognizedFlagError) -> str:
+  """Returns what is said of a flag that does not exist.
+
+  Absl proposes those that are spelled alike. Those that end alike come first:
+  config.ppo.clip for clip, num_agents for config.environment.num_agents.
+  """
+  end = error.flagname.removesuffix('.name').rpartition('.')[2]
+  alike = sorted(x for x in flags.FLAGS if x.rpartition('.')[2] == end)
+  if alike:
+    told = f"Unknown command line flag '{error.flagname}'. Did you mean: "
+    return told + f'{", ".join(alike)} ?'
+  proposes = 'Did you mean' in str(error)
+  return str(error) + (
+    '' if proposes else '; --help lists those of the command'
+  )
 
 
 def _asks(arguments: Sequence[str]) -> bool:

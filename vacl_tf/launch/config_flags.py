@@ -4,8 +4,6 @@
 
 from typing import Any
 
-from absl import flags
-
 from vacl_tf import config
 from vacl_tf.launch import command_line
 from vacl_tf.launch import config_table
@@ -23,9 +21,6 @@ CHOOSE_PRESETS = {
   'curriculum.name': 'curriculum',
   'progression.entity_counts': 'entity_counts',
 }
-AGENT = command_line.Flag(
-  flags.DEFINE_string, 'config.agent.name', None, 'Agent.'
-)
 
 
 def define(cfg: config.Config) -> None:
@@ -36,5 +31,5 @@ def define(cfg: config.Config) -> None:
 
 
 def given(cfg: config.Config) -> dict[str, Any]:
-  """Returns {leaf: value} of the flags that the user gave, AGENT among them."""
+  """Returns {leaf: value} of the flags that the user gave."""
   return command_line.given_leaves(PREFIX, cfg)

@@ -18,7 +18,7 @@ from vacl_tf.launch import fields
 _HEAD = """# Configuration
 
 A field is a flag of `launch.main`: `--config.ppo.clip=0.1`. Those of
-`environment`, `agent` and `curriculum` depend on `--env`, `--config.agent.name`
+`environment`, `agent` and `curriculum` depend on `--env`, `--agent`
 and `--curriculum`. These and the seed, preset and numbers of entities have
 [flags of their own](flags.md). This page is printed by
 `python -m vacl_tf.launch.configuration`; a test compares it.

@@ -72,7 +72,7 @@ _ENTITY_COUNTS = command_line.Flag(
   "the task's own numbers; with preset paper agents before boxes.",
   _WHAT,
 )
-_AGENT = config_flags.AGENT.meaning('Agent.', _WHAT)
+_AGENT = command_line.AGENT.meaning('Agent.', _WHAT)
 _CURRICULUM = command_line.Flag(
   flags.DEFINE_string, 'curriculum', None, 'Curriculum.', _WHAT
 )
@@ -204,7 +204,6 @@ def make_config() -> config.Config:
   try:
     cfg = presets.make(**chosen, path=counts)
     changes = config_flags.given(cfg)
-    changes.pop('agent.name', None)  # It is among what is chosen.
     return library.make_config(**chosen, entity_counts=counts, changes=changes)
   except ValueError as error:
     raise command_line.UsageError(str(error)) from error
@@ -221,17 +220,12 @@ def make_length(cfg: config.Config) -> config.RunLength:
 
 def _given() -> frozenset[str]:
   """Returns the fields that flags name."""
-  chosen = (_SEED, _PRESET, _ENV, _NUM_AGENTS, _NUM_BOXES, _AGENT, _CURRICULUM)
-  flag_of = dict(
-    zip(config_flags.CHOOSE_PRESETS, (*chosen, _ENTITY_COUNTS), strict=True)
-  )
-  names = [name for name, flag in flag_of.items() if flag.is_given]
-  names += [
-    name.removeprefix(config_flags.PREFIX)
+  leaf_of = {flag: leaf for leaf, flag in config_flags.CHOOSE_PRESETS.items()}
+  names = (
+    leaf_of.get(name, name.removeprefix(config_flags.PREFIX))
     for name in flags.FLAGS
-    if name not in (x.name for x in flag_of.values())
-    and flags.FLAGS[name].present
-  ]
+    if flags.FLAGS[name].present
+  )
   return frozenset(names)
 
 

@@ -43,7 +43,7 @@ def lines(number: int, seed: int = 0) -> Iterator[list[str]]:
     agent = chance.choice([task.agent, *catalog.AGENTS.names()])
     curriculum = chance.choice(catalog.CURRICULA.names())
     values = _flags(catalog.skeleton(task.world, agent, curriculum))
-    chosen = [f'--env={task.name}', f'--config.agent.name={agent}']
+    chosen = [f'--env={task.name}', f'--agent={agent}']
     chosen.append(f'--curriculum={curriculum}')
     names = list(values)
     # Each flag has its turn.

@@ -91,7 +91,7 @@ def _of_train() -> list[tuple[str, ...]]:
   for name in ('num_agents', 'num_boxes', 'seed'):
     found += [(f'--{name}={x}',) for x in (*_NOT_NUMBERS, '-1', '1.5')]
     found.append((f'--{name}',))
-  for name in ('env', 'preset', 'curriculum', 'config.agent.name', 'import'):
+  for name in ('env', 'preset', 'curriculum', 'agent', 'import'):
     found += [(f'--{name}={x}',) for x in _NOT_CHOICES[1:]]
   for path in ('8,4', '4,,8', ',', '4x', 'x', '4;8', '4,' + _DIGITS, '-4,8'):
     found.append((f'--entity_counts={path}',))
