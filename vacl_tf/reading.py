@@ -10,6 +10,7 @@ import csv
 import io
 import json
 import math
+import os
 import pathlib
 import stat
 import struct
@@ -17,7 +18,7 @@ import zipfile
 import zlib
 from array import array
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
 
@@ -28,6 +29,7 @@ _MAX_TABLE_BYTES = 1 << 28
 _MAX_ARRAYS = 1000
 _MAX_ARRAY_BYTES = 1 << 26  # Of all arrays of a file, as they are in memory.
 _MAX_VARIABLES_BYTES = 1 << 33
+_MAX_PRINTED = 1 << 16  # Bytes of what a program printed that are looked at.
 
 COUNTED = ('iteration', 'env_steps', 'wall_seconds')  # Columns of metrics.csv.
 _MAX_COUNT = 1e15  # Of these.
@@ -60,6 +62,14 @@ def one_line(what: Any) -> str:
     return text
   half = _MAX_LINE // 2  # Remedies are at the end.
   return f'{text[:half]} ... {text[-half:]}'
+
+
+def last_lines(file: BinaryIO) -> list[str]:
+  """Returns the lines at the end of what a program printed, but blank ones."""
+  size = file.seek(0, os.SEEK_END)
+  file.seek(max(size - _MAX_PRINTED, 0))
+  lines = file.read().decode(errors='replace').split('\n')
+  return [line.strip() for line in lines if line.strip()]
 
 
 def check_metrics(table: Mapping[str, np.ndarray]) -> None:

@@ -88,6 +88,13 @@ class FileTest(_Case):
     self.assertEqual(reading.one_line('a\n b\x1b[2J\ud800'), 'a b?[2J?')
     self.assertLess(len(reading.one_line('x' * 10**6)), 400)
 
+  def test_the_end_of_what_was_printed(self):
+    printed = io.BytesIO(b'first\n' + 10**6 * b'.' + b'\n \n  last \xff\n\n')
+    lines = reading.last_lines(printed)
+    self.assertEqual(lines[1:], ['last \ufffd'])
+    self.assertLess(len(lines[0]), 10**5)
+    self.assertEmpty(reading.last_lines(io.BytesIO()))
+
 
 class JsonTest(_Case):
   @parameterized.parameters(

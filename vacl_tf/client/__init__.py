@@ -26,7 +26,6 @@ _FORMAT = 1  # Of saved curricula.
 # Bytes of a saved curriculum. Its arrays go to the process in one message; the
 # rest is what a file adds to them.
 _MAX_SAVED = wire.MAX_BYTES + (1 << 20)
-_STATE = 'state/'  # Begins the names of a saved curriculum's variables.
 _SAVED = {
   'name': str,
   'seed': int,
@@ -225,7 +224,7 @@ class Curriculum:
     header = {**self._header, 'state': reply['state'], 'format': _FORMAT}
     text = np.frombuffer(json.dumps(header).encode(), np.uint8)
     arrays = {'header': text, **self._arrays}
-    arrays |= {_STATE + name: x for name, x in state.items()}
+    arrays |= {wire.STATE + name: x for name, x in state.items()}
     num_bytes = sum(x.nbytes for x in arrays.values())
     if num_bytes > wire.MAX_BYTES:
       raise ValueError(
@@ -275,7 +274,9 @@ class Curriculum:
     self.num_tasks: int = header['num_tasks']
     size = header['entity_size']
     self._header = {k: x for k, x in header.items() if k != 'state'}
-    self._arrays = {k: x for k, x in arrays.items() if not k.startswith(_STATE)}
+    self._arrays = {
+      k: x for k, x in arrays.items() if not k.startswith(wire.STATE)
+    }
     self._process = process.Process(
       python,
       lambda tasks: checks.legal_entities(

@@ -22,7 +22,6 @@ from vacl_tf import reading
 from vacl_tf.client import wire
 
 _PATIENCE = 5.0  # Seconds that the process has to end by itself.
-_MAX_PRINTED = 1 << 16  # Bytes of what it printed that are looked at.
 # TensorFlow's lines of no consequence, for example about a GPU.
 _LOGGED = re.compile(r'[IWE]\d{4} |WARNING: ')
 _MODULE = 'vacl_tf.launch.curriculum_server'
@@ -230,8 +229,5 @@ def _stop(popen: subprocess.Popen, printed: BinaryIO, owner: int) -> None:
 
 def _last_line(printed: BinaryIO) -> str:
   """Returns the last line of what was printed."""
-  size = printed.seek(0, os.SEEK_END)
-  printed.seek(max(size - _MAX_PRINTED, 0))
-  lines = printed.read().decode(errors='replace').split('\n')
-  said = [x for x in lines if x.strip() and not _LOGGED.match(x)]
+  said = [x for x in reading.last_lines(printed) if not _LOGGED.match(x)]
   return reading.one_line(said[-1]) if said else ''

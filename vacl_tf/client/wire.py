@@ -20,6 +20,7 @@ _MAGIC = b'vacl\x00\x00\x00\x01'
 _HEAD = struct.Struct('<8sQQ')
 _MAX_TEXT = 1 << 20
 MAX_BYTES = 1 << 28  # Of all arrays of a message.
+STATE = 'state/'  # Begins the names of a curriculum's variables.
 _KINDS = 'biuf'  # NumPy's letters for truth values and numbers.
 
 

@@ -54,7 +54,7 @@ def make(
     made = entity_progression.EntityProgression(settings, spec.make)
   else:
     made = spec.make(settings[0])
-  _check_feedback(made, cfg)
+  check_feedback(made, cfg)
   return made
 
 
@@ -98,7 +98,7 @@ def _without_target(
   return dataclasses.replace(setting, space=space, world=world)
 
 
-def _check_feedback(
+def check_feedback(
   made: 'curriculum_base.Curriculum', cfg: config.Config
 ) -> None:
   """Raises UnsuitableError for feedback that there is not."""

@@ -194,15 +194,11 @@ class PythonCurriculum(base.Curriculum):
         f'{source}: expected tasks of shape {[most, self._num_dims]}{fewer}, '
         f'given {list(tasks.shape)}'
       )
-    is_finite = np.isfinite(tasks).all(1)
-    if not is_finite.all():
-      row = int(np.argmin(is_finite))
-      raise base.CurriculumError(
-        f'{source}: expected finite numbers, given {tasks[row].tolist()} in '
-        f'row {row}'
-      )
     batch = _padded(tasks, num_rows)
-    if self._are_legal and not self._are_legal(batch.phi)[:number].all():
+    is_good = np.isfinite(tasks).all()
+    if is_good and self._are_legal:
+      is_good = self._are_legal(batch.phi)[:number].all()
+    if not is_good:
       base.check_tasks(batch, self._space, source)
     return batch
 

@@ -146,9 +146,10 @@ def check_pictures(frames: Sequence[Any]) -> None:
 
 def is_finite(where: str, observation: Any) -> bool:
   """Returns whether there is an observation, of finite numbers."""
-  arrays = [np.asarray(x) for x in _given(where, observation).values()]
+  arrays = [_as_array(x) for x in _given(where, observation).values()]
   return bool(arrays) and all(
-    x.dtype.kind in 'biuf' and np.isfinite(x).all() for x in arrays
+    x is not None and x.dtype.kind in _NUMBERS and np.isfinite(x).all()
+    for x in arrays
   )
 
 

@@ -64,7 +64,7 @@ def register(
   """
   most = _most(name, num_agents, max_agents)
   box = checked_one_world.box(tasks, num_agents)
-  values = _values(box.width, bool(max_agents)) | (values or {})
+  values = _values(box.width, most > num_agents) | (values or {})
   steps = (num_env_steps, num_env_steps)
   spec = task_spec.TaskSpec(
     world=config.EnvironmentConfig(
@@ -165,7 +165,7 @@ class PythonWorld(base.HostWorld):
       )
     phi = np.asarray(self.task_space.sample_easy(1, randomness.root(0)))
     task = phi.reshape(self.task_shape)
-    where, rng = 'world 0, reset', _generator([0])
+    where, rng = 'world 0, reset', np.random.default_rng([0])
     first = simulator.called(where, world.reset, task, rng)
     first = checked_one_world.arrays(where, first, world.num_agents)
     self._layout = {key: array.shape for key, array in first.items()}
@@ -256,7 +256,9 @@ class PythonSimulator(base.Simulator):
   def place(self, phi: np.ndarray, seed: Sequence[int]) -> None:
     shape = self._world.task_shape
     self._tasks = phi.reshape([self.num_worlds, *shape])
-    self._rngs = [_generator([*seed, i]) for i in range(self.num_worlds)]
+    self._rngs = [
+      np.random.default_rng([*seed, i]) for i in range(self.num_worlds)
+    ]
     self._final = np.full([self.num_worlds], np.nan, np.float32)
     self._num_steps = 0
     for index in range(self.num_worlds):
@@ -360,7 +362,3 @@ class PythonSimulator(base.Simulator):
         f'{self._world.horizon}; let it go on as long, or give '
         f'horizon={self._num_steps}'
       )
-
-
-def _generator(key: Sequence[int]) -> np.random.Generator:
-  return np.random.default_rng(list(key))

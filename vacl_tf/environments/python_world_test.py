@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import sys
+from unittest import mock
 
 import numpy as np
 import tensorflow as tf
 from absl.testing import absltest
 from absl.testing import parameterized
 
+from vacl_tf import catalog
 from vacl_tf import types
 from vacl_tf.environments import base
 from vacl_tf.environments import box_tasks
@@ -161,7 +163,8 @@ class PythonWorldTest(tf.test.TestCase, parameterized.TestCase):
     self.assertAllClose(simulator.read_task()[0], [9.0, 4.0])
 
   @parameterized.product(
-    last=(None, {}, {'own': np.full([2, 1], np.nan)}), restarts=(True, False)
+    last=(None, {}, {'own': np.full([2, 1], np.nan)}, [[0.0], []]),
+    restarts=(True, False),
   )
   def test_what_ends_because_it_diverged_shows_what_was_before(
     self, last, restarts
@@ -207,6 +210,15 @@ class PythonWorldTest(tf.test.TestCase, parameterized.TestCase):
       python_world.register(
         'none', Walk, _tasks, horizon=4, num_agents=num, max_agents=most
       )
+
+  @parameterized.parameters((None, False), (2, False), (3, True))
+  def test_constants_of_growth_are_of_tasks_that_grow(self, most, grows):
+    self.enter_context(mock.patch.dict(catalog.TASKS._entries))
+    python_world.register(
+      'mine', Walk, _tasks, horizon=4, num_agents=2, max_agents=most
+    )
+    values = catalog.TASKS.get('mine').presets['default'].values
+    self.assertEqual('ppo.num_minibatches' in values, grows)
 
   @parameterized.parameters(1e-5, 1e6)
   def test_extreme_units_are_refused(self, width):

@@ -3,7 +3,7 @@
 """The process behind `vacl_tf.client.Curriculum`: answers what it is asked.
 
 It ends when its standard input does, or when the process that started it is
-gone. `requests` says what it is asked.
+gone.
 """
 
 import os
@@ -76,9 +76,9 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
     if 'state' not in header:
       return told, {}
     state = {
-      name.removeprefix('state/'): x
+      name.removeprefix(wire.STATE): x
       for name, x in arrays.items()
-      if name.startswith('state/')
+      if name.startswith(wire.STATE)
     }
     tasks = made.restore(header['state'], state)
     told['round'] = made.open_round

@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from vacl_tf import catalog
 from vacl_tf import config
+from vacl_tf import curriculum
 from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.curriculum import base
@@ -174,7 +175,8 @@ def _make(
   """Returns the curriculum.
 
   Raises:
-    ValueError: it needs a world of ours, or a policy that probes tasks.
+    ValueError: it needs a world of ours, a policy that probes tasks, or
+      feedback that there is not.
   """
   name = cfg.curriculum.name
   num_tasks = cfg.training.num_tasks
@@ -192,6 +194,7 @@ def _make(
       f'curriculum={name!r} needs one of the worlds of vacl_tf ({error}); '
       'choose one that looks at tasks and values alone'
     ) from error
+  curriculum.check_feedback(made, cfg)
   if made.can_probe:
     raise ValueError(
       f'curriculum={name!r} probes tasks that are not trained on, which a '

@@ -234,6 +234,13 @@ class RegisteredTest(tf.test.TestCase):
     with self.assertRaisesRegex(ValueError, "'of_a_user' probes tasks"):
       self._register(_Prober)
 
+  def test_feedback_that_there_is_not_is_refused(self):
+    with (
+      mock.patch.object(_Scorer, 'feedback', ('sucess',)),
+      self.assertRaisesRegex(ValueError, 'did you mean success'),
+    ):
+      self._register(_Scorer)
+
 
 if __name__ == '__main__':
   tf.test.main()

@@ -23,6 +23,7 @@ import tensorflow as tf
 from absl import flags
 
 from vacl_tf import machine
+from vacl_tf import reading
 from vacl_tf.launch import cluster
 from vacl_tf.launch import command_line
 from vacl_tf.launch import devices
@@ -202,7 +203,7 @@ class _Child(subprocess.Popen):
   """A process whose errors are kept for who has started it."""
 
   def __init__(self, command: list[str], environment: dict[str, str]) -> None:
-    self._errors = tempfile.TemporaryFile('w+')
+    self._errors = tempfile.TemporaryFile()
     super().__init__(
       command,
       env=environment,
@@ -212,9 +213,7 @@ class _Child(subprocess.Popen):
 
   def last_words(self) -> str:
     """Returns the last line that it wrote to standard error."""
-    self._errors.seek(0)
-    lines = self._errors.read().split('\n')
-    said = next(filter(None, reversed(lines)), '')
+    said = next(reversed(reading.last_lines(self._errors)), '')
     return f' ({said})' if said else ''
 
 

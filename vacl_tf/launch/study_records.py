@@ -27,7 +27,6 @@ BUDGET, CHANCE, DIVERGED = 'budget', 'chance', 'diverged'
 EARLY = 'early'  # By hand: it was evaluated, and nobody knows why so soon.
 
 _DIVERGED_LINE = re.compile(r'error: .* is (nan|-?inf) at iteration \d+')
-_TAIL_BYTES = 4096
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -223,12 +222,9 @@ def last_log_line(path: pathlib.Path) -> str:
   """Returns the last line that a run's trainer or evaluator has left."""
   try:
     with (path / LOG).open('rb') as file:
-      file.seek(0, 2)
-      file.seek(max(file.tell() - _TAIL_BYTES, 0))
-      lines = file.read().decode(errors='replace').split('\n')
+      return next(reversed(reading.last_lines(file)), '')
   except OSError:
     return ''
-  return next((x.strip() for x in reversed(lines) if x.strip()), '')
 
 
 def _read_revision(path: pathlib.Path) -> str:

@@ -71,8 +71,10 @@ def _import_mujoco() -> None:
     pass  # `load` tells what to do.
   except (AttributeError, OSError, RuntimeError):
     os.environ['MUJOCO_GL'] = 'disable'
-    importlib.import_module('mujoco')
-    os.environ['MUJOCO_GL'] = wish
+    try:
+      importlib.import_module('mujoco')
+    finally:
+      os.environ['MUJOCO_GL'] = wish
 
 
 if 'MUJOCO_GL' in os.environ:
