@@ -29,7 +29,7 @@ class BoundsTest(parameterized.TestCase):
     ({'ppo.clip': math.nan}, 'ppo.clip=nan .*allowed: 1e-06 to 1.0'),
     ({'ppo.clip': '0.1'}, "ppo.clip='0.1' is not a number; give one"),
     ({'ppo.num_epochs': True}, 'ppo.num_epochs=True is not a whole number'),
-    ({'ppo.num_epochs': 1.0}, 'ppo.num_epochs=1.0 is not a whole number'),
+    ({'ppo.num_epochs': 1.5}, 'ppo.num_epochs=1.5 is not a whole number'),
     ({'ppo.center_rewards': 1}, 'ppo.center_rewards=1 is not true or false'),
     ({'preset': None}, 'preset=None is not a text; give one'),
     ({'curriculum.capacity': 1_000_000}, 'capacity=1000000 .*: 2 to 20000$'),

@@ -3,15 +3,35 @@
 """Numbers of entities, and paths from few to many: '4,8,16', '2x2,4x2,4x4'."""
 
 import itertools
+from collections.abc import Sequence
 
 from vacl_tf import config
 
 Counts = tuple[int, ...]  # In the order of EnvironmentConfig.count_fields.
+Path = str | Sequence[int] | Sequence[Counts]
 
 
 def spelled(counts: Counts) -> str:
   """Returns numbers of entities as they are written in a path."""
   return 'x'.join(map(str, counts))
+
+
+def as_text(given: Path | None) -> str | None:
+  """Returns a path as text.
+
+  Raises:
+    ValueError: it is none.
+  """
+  if given is None or isinstance(given, str):
+    return given
+  try:
+    return ','.join(
+      spelled(x if isinstance(x, Sequence) else (x,)) for x in given
+    )
+  except TypeError as error:
+    raise ValueError(
+      f"entity_counts={given!r} is no path; give one like '4,8,16' or (4, 8)"
+    ) from error
 
 
 def path(cfg: config.Config) -> tuple[Counts, ...]:

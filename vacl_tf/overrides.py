@@ -82,8 +82,12 @@ def replace(node: Any, values: Mapping[str, Any]) -> Any:
     elif field.name in values:
       value = values[field.name]
       # Numbers of NumPy are as good as Python's, but JSON has none of them.
-      is_numpy = getattr(value, 'shape', None) == ()
-      changes[field.name] = value.item() if is_numpy else value
+      if getattr(value, 'shape', None) == ():
+        value = value.item()
+      is_whole = isinstance(value, float) and value.is_integer()
+      if is_whole and kind(node, field.name) is int:  # 1e6, as flags take it.
+        value = int(value)
+      changes[field.name] = value
   return dataclasses.replace(node, **changes)
 
 

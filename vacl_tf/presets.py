@@ -46,7 +46,8 @@ def make(
   Raises:
     ValueError: there is no such task, preset, agent, curriculum, seed or count.
   """
-  _check_given(seed, path)
+  # It is used before the whole config is checked.
+  bounds.check_leaves(config.Config(seed=seed))
   task = catalog.TASKS.get(env)
   curriculum = curriculum or config.TaskExpansionConfig().name
   given = {'num_agents': num_agents, 'num_boxes': num_boxes}
@@ -66,16 +67,6 @@ def make(
   if path:
     values = values | {'progression.entity_counts': path}
   return overrides.replace(base, values | {'seed': seed, 'preset': preset})
-
-
-def _check_given(seed: int, path: str | None) -> None:
-  """Raises ValueError for what is used before the whole config is checked."""
-  # Of these the seed alone is given; the task knows which counts it may have.
-  bounds.check_leaves(config.Config(seed=seed))
-  if not isinstance(path, str | None):
-    raise ValueError(
-      f"entity_counts={path!r} is not a text; give one like '4,8,16'"
-    )
 
 
 def _applicable(
@@ -141,6 +132,8 @@ def restore(values: Mapping[str, Any]) -> config.Config:
       values.get('curriculum.name', config.Config().curriculum.name),
     )
   except ValueError as error:
+    if '--import' in str(error):
+      raise
     raise ValueError(
       f'{error}; one of your own needs --import, or in Python its import'
     ) from error

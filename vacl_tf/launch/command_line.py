@@ -117,7 +117,7 @@ _DEFINE = {
 _is_own_process = False
 
 
-class UsageError(Exception):
+class UsageError(ValueError):
   """The user can fix it; the message is one line and says how."""
 
 

@@ -217,7 +217,7 @@ def _evaluate(output: TextIO) -> int:
   except base.WorldError as error:
     return command_line.fail(f'env={trained.name}: {error}')
   except (tf.errors.OpError, TypeError, ValueError) as error:
-    if not _RUN_GRAPH.value:
+    if isinstance(error, command_line.UsageError) or not _RUN_GRAPH.value:
       raise
     return command_line.fail(
       f'{_SAVED_MODEL.value or _RUN_DIR.value}: its graph cannot play '

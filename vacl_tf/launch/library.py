@@ -67,7 +67,7 @@ def make_config(
   preset: str = 'default',
   agent: str | None = None,
   curriculum: str | None = None,
-  entity_counts: str | None = None,
+  entity_counts: entity_counts_lib.Path | None = None,
   seed: int = 0,
   changes: Mapping[str, Any] | None = None,
 ) -> config.Config:
@@ -81,8 +81,8 @@ def make_config(
     preset: constants to start from.
     agent: name; None for the task's own.
     curriculum: name; None for the default one.
-    entity_counts: on the way, like '4,8,16'; '' for no entity progression, None
-      for the default ones.
+    entity_counts: on the way, like '4,8,16', (4, 8, 16) or [(2, 2), (4, 4)];
+      '' for no entity progression, None for the default ones.
     seed: root of all randomness.
     changes: of single constants, like {'ppo.clip': 0.1}; docs/configuration.md
       lists them. What the arguments above say is not among them.
@@ -102,7 +102,7 @@ def make_config(
     preset=preset,
     agent=agent,
     curriculum=curriculum,
-    path=entity_counts,
+    path=entity_counts_lib.as_text(entity_counts),
     seed=seed,
   )
   cfg = overrides.replace(cfg, dict(changes or {}))

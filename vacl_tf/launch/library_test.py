@@ -63,16 +63,31 @@ class ConfigTest(parameterized.TestCase):
     ),
     (
       {'env': 'simple_spread', 'entity_counts': 4},
-      "^entity_counts=4 is not a text; give one like '4,8,16'$",
+      "^entity_counts=4 is no path; give one like '4,8,16'",
     ),
     (
-      {'env': 'simple_spread', 'num_agents': 4, 'entity_counts': [2, 4]},
-      r'^entity_counts=\[2, 4\] is not a text; give one',
+      {'env': 'simple_spread', 'entity_counts': [2.5, 4]},
+      "^entity_counts='2.5,4' is not a list of counts",
+    ),
+    (
+      {'env': 'simple_spread', 'changes': {'ppo.num_epochs': 2.5}},
+      'ppo.num_epochs=2.5 is not a whole number',
     ),
   )
   def test_what_is_not_possible_is_refused(self, arguments, message):
     with self.assertRaisesRegex(ValueError, message):
       vacl_tf.make_config(**arguments)
+
+  def test_numbers_may_be_given_as_flags_take_them(self):
+    cfg = vacl_tf.make_config('simple_spread', entity_counts='2,4')
+    given = vacl_tf.make_config('simple_spread', entity_counts=(2, np.int64(4)))
+    self.assertEqual(given, cfg)
+    pairs = vacl_tf.make_config(
+      'lock_and_return', entity_counts=[(2, 2), [4, 2]]
+    )
+    self.assertEqual(pairs.progression.entity_counts, '2x2,4x2')
+    length = library.make_length(cfg, {'num_env_steps': 1e6})
+    self.assertEqual(repr(length.num_env_steps), '1000000')
 
   def test_the_package_offers_them_all(self):
     for name in ('evaluate', 'load_policy', 'make_config', 'train'):

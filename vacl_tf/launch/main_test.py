@@ -228,8 +228,8 @@ class BadInputTest(parameterized.TestCase):
     self.assertEqual(saved.read_text(), before)
 
   @parameterized.parameters(
-    ('{', 'has no config.json that can be read; give another --run_dir'),
-    ('{}', 'has no config.json that can be read; give another --run_dir'),
+    ('{', 'has no config.json that can be read; give another run_dir'),
+    ('{}', 'has no config.json that can be read; give another run_dir'),
     (
       {'environment.name': 'simple_spread', 'ppo.trace_decay': 0.5},
       r"run/config.json: config field='ppo.trace_decay' is unknown",

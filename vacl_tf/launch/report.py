@@ -219,7 +219,7 @@ def _sets(run: report_runs.Run, note: report_runs.Note) -> plot_curriculum.Sets:
     return plot_curriculum.Sets(None, {})
   try:
     found = plot_curriculum.read(run.record)
-  except (command_line.UsageError, ImportError, ValueError) as error:
+  except (ImportError, ValueError) as error:
     note(f'no map of the curriculum: {error}')
     return plot_curriculum.Sets(None, {})
   if run.record.has_sets and not found.snapshots:

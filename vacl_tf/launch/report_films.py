@@ -98,7 +98,7 @@ def judge(
       counts = judging.wanted_counts(trained, number, None)
       world = judging.make_world(trained, counts)
       found.append(judging.judge(policy, world, options))
-    except (command_line.UsageError, base.WorldError, ValueError) as error:
+    except ValueError as error:
       note(f'not evaluated with {number or "the trained"} agents: {error}')
   return found
 

@@ -56,7 +56,7 @@ _INDEX = r'ckpt-\d+\.index(\.broken)?'
 _NOT_IN_NAMES = '[\\'
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 
-_REMEDY = 'give another --run_dir, or --restart, which sets it aside'
+_REMEDY = 'give another run_dir, or restart, which sets it aside'
 
 
 @contextlib.contextmanager
@@ -128,7 +128,7 @@ def _lock(path: pathlib.Path) -> Iterator[None]:
       held.enter_context(locks.hold(path / LOCK))
     except locks.BusyError as error:
       raise command_line.UsageError(
-        f'{error}, which trains there; wait for it, or give another --run_dir'
+        f'{error}, which trains there; wait for it, or give another run_dir'
       ) from error
     except OSError as error:
       if error.errno in _NO_SPACE:
@@ -158,7 +158,7 @@ def _refuse_what_would_be_lost(path: pathlib.Path, cfg: config.Config) -> None:
     if different := overrides.differences(old, cfg):
       raise command_line.UsageError(
         f'{path} holds a run with another config ({"; ".join(different)}); '
-        'give the same flags or another --run_dir'
+        'give the same constants or another run_dir'
       )
   elif has_checkpoint:
     raise command_line.UsageError(

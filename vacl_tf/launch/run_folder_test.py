@@ -71,7 +71,7 @@ class LostTest(_Case):
       kept = _all(self.path)
       self._assert_refused(
         f'run holds results .{name.split("/")[0]}. but no checkpoint .*'
-        'give another --run_dir, or --restart, which sets it aside'
+        'give another run_dir, or restart, which sets it aside'
       )
       self.assertEqual(_all(self.path), kept)
 
@@ -160,7 +160,7 @@ class LockTest(_Case):
       with self._hold(is_restart=is_restart):
         self._assert_refused(
           f'run is in the hands of process {os.getpid()} on .*, which trains '
-          'there; wait for it, or give another --run_dir',
+          'there; wait for it, or give another run_dir',
           is_restart=is_restart,
         )
     with self._hold():

@@ -27,7 +27,7 @@ _NEW = 'new'  # Where a checkpoint is written before it gets its number.
 _OF_MANAGER = 'checkpoint'  # The list that earlier versions kept.
 
 
-class UnusableError(Exception):
+class UnusableError(ValueError):
   """A saved file can't be read; the message says the remedy."""
 
 
@@ -80,7 +80,7 @@ class Checkpointer:
     ):
       raise UnusableError(
         f'no checkpoint in {self._directory} is whole; to train anew, give '
-        'another --run_dir, or --restart, which sets the run aside'
+        'another run_dir, or restart, which sets the run aside'
       )
     with files.writing(self._directory):
       self._clear(report)
@@ -224,7 +224,7 @@ class Checkpointer:
 def _of_another(path: str, error: Exception) -> UnusableError:
   return UnusableError(
     f'{path} was saved with another agent, curriculum or version of the '
-    f'library ({files.first_line(error)}); use another --run_dir'
+    f'library ({files.first_line(error)}); use another run_dir'
   )
 
 

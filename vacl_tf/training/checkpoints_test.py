@@ -182,9 +182,7 @@ class CheckpointerTest(tf.test.TestCase, parameterized.TestCase):
     self._save(1)
     next(self.directory.glob('ckpt-1.data*')).write_bytes(b'')
     for _ in range(2):  # The second time there are *.broken files alone.
-      with self.assertRaisesRegex(
-        checkpoints.UnusableError, 'another --run_dir'
-      ):
+      with self.assertRaisesRegex(checkpoints.UnusableError, 'another run_dir'):
         self._open()
 
   def test_one_of_before_there_were_parents_goes_on(self):

@@ -66,7 +66,7 @@ def load_policy(
     policy = _build(cfg, facts)
   except (ImportError, ValueError) as error:
     raise _unusable_facts(
-      directory, f'{error}; if you trust its author, --run_graph runs its graph'
+      directory, f'{error}; if you trust its author, run_graph runs its graph'
     ) from error
   _fill(policy, directory)
   return policy, facts

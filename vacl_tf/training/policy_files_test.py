@@ -132,8 +132,8 @@ class WeightsTest(_Case):
     ({'agent.hidden_size': 10**6}, 'hidden_size=1000000 is out of range'),
     ({'agent.hidden_size': [8]}, "'agent.hidden_size' is a list; allowed: a"),
     ({'agent.hidden_size': True}, 'hidden_size=True is not possible; .*: int'),
-    ({'agent.name': 'mine'}, "agent='mine' is unknown; .*author.* --run_graph"),
-    ({'environment.name': 'mine'}, "env='mine' is unknown; .* --run_graph"),
+    ({'agent.name': 'mine'}, "agent='mine' is unknown; .*author.* run_graph"),
+    ({'environment.name': 'mine'}, "env='mine' is unknown; .* run_graph"),
     ({'preset': '\x1b[2J'}, 'allowed: printable text'),
     ({'agent.activation': '\x1b[2J'}, 'allowed: printable text'),
   )
