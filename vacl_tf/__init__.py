@@ -32,6 +32,7 @@ register_task = catalog.register_task
 # for. Under Bazel a program that uses it depends on that module.
 _LATE = {
   'client': '.client',
+  'dm_environment': '.environments.adapters',
   'evaluate': '.launch.library',
   'gym_env': '.environments.gymnasium_view',
   'load_policy': '.launch.library',

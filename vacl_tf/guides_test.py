@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The programs in docs/guides run as they stand there, and train."""
 
+import contextlib
 import importlib.util
 import pathlib
 import re
@@ -63,7 +64,8 @@ class GuidesTest(tf.test.TestCase):
     path.write_text(program)
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    with contextlib.chdir(path.parent):  # Some write a file.
+      spec.loader.exec_module(module)
     return module
 
   def _run_own_task(self):
@@ -154,7 +156,7 @@ class GuidesTest(tf.test.TestCase):
       self._play(program, f'view_{index}')
       for index, program in enumerate(programs)
     ]
-    first, told, single, vector, dm, _ = played
+    first, told, single, vector, dm, films, _ = played
     self.assertLen(first.infos, 4)
     self.assertEmpty(first.env.agents)
     own_lines = [x for x in programs[0].splitlines() if x]
@@ -165,6 +167,7 @@ class GuidesTest(tf.test.TestCase):
     self.assertEqual(vector.observations.shape, (256, 22))
     self.assertIsInstance(dm.env, adapters.DmEnv)
     self.assertAllClose(dm.timestep.observation['own'][0, 2], -2.0)
+    self.assertLen(films.frames, films.task.horizon + 1)
 
 
 if __name__ == '__main__':

@@ -9,10 +9,44 @@ import dm_env
 import numpy as np
 from dm_env import specs
 
+from vacl_tf import environments
 from vacl_tf.environments import base
 from vacl_tf.environments import episodes
 
 SampleTasks = episodes.SampleTasks
+
+
+def dm_environment(
+  name: str,
+  num_agents: int | None = None,
+  *,
+  num_boxes: int | None = None,
+  seed: int = 0,
+  phi: np.ndarray | None = None,
+  sample_tasks: SampleTasks | None = None,
+  **constants: Any,
+) -> 'DmEnv':
+  """Returns one world of a task.
+
+  Args:
+    name: of the task.
+    num_agents: None for as many as num_boxes, if they are given, else for the
+      task's own number.
+    num_boxes: in tasks that have some; None for as many as num_agents, if they
+      are given, else for the task's own number.
+    seed: of tasks and worlds; with equal seeds, episodes are equal.
+    phi: [D] the task of every episode, drawn anew each time if None.
+    sample_tasks: draws tasks [k, D] of which there are to be k, given k and a
+      seed; None for those of the target distribution.
+    **constants: others of the task's, such as its horizon.
+
+  Raises:
+    ImportError: what simulates the world is not installed.
+    ValueError: there is no such task, or not with such constants, or phi is
+      not a legal task.
+  """
+  world = environments.load(name, num_agents, num_boxes, **constants)
+  return DmEnv(world, seed, phi=phi, sample_tasks=sample_tasks)
 
 
 class DmEnv(dm_env.Environment):

@@ -221,9 +221,9 @@ def train(
     **length: fields of `config.RunLength`, such as num_env_steps=1_000_000.
 
   Raises:
-    ValueError: the config, the length or a user's world is not possible.
+    ValueError: the config, the length or a user's world is not possible, the
+      folder can't be used, or memory is too small.
     ImportError: what simulates the world is not installed.
-    command_line.UsageError: the folder can't be used, or memory is too small.
     curriculum.base.CurriculumError: of a user's curriculum.
     training.loop.DivergedError, training.files.WriteError: infinite numbers, or
       a full disk; the last checkpoint is good.
@@ -283,9 +283,8 @@ def evaluate(
     the video is.
 
   Raises:
-    ValueError: there is no such world, or a number is out of range.
-    command_line.UsageError: the policy can't play, or there can be no video.
-    environments.base.WorldError: of a user's world.
+    ValueError: there is no such world, a number is out of range, the policy
+      can't play, there can be no video, or a user's world fails.
   """
   _check_played(num_tasks, seed, horizon)
   if video is not None:
