@@ -49,7 +49,10 @@ def check_box(low: Any, high: Any) -> tuple[np.ndarray, np.ndarray]:
   for name, given in (('low', low), ('high', high)):
     corner = _array(name, given)
     if corner.ndim != 1 or not corner.size or not np.isfinite(corner).all():
-      raise ValueError(f'{name}={_short(given)} is not a list of numbers')
+      raise ValueError(
+        f'{name}={_short(given)} is not a list of numbers; give one for each '
+        'number of a task'
+      )
     corners.append(corner)
   low, high = corners
   if low.shape != high.shape or not (low < high).all():

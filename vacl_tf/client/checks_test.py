@@ -23,9 +23,24 @@ class _Case(parameterized.TestCase):
 class ChecksTest(_Case):
   @parameterized.named_parameters(
     ('text', 'ab', [1], 'low=ab are not numbers'),
-    ('nan', [_NAN], [1], 'low=[nan] is not a list of numbers'),
-    ('single', 0, [1], 'low=0 is not a list of numbers'),
-    ('empty', [], [], 'low=[] is not a list of numbers'),
+    (
+      'nan',
+      [_NAN],
+      [1],
+      'low=[nan] is not a list of numbers; give one for each number of a task',
+    ),
+    (
+      'single',
+      0,
+      [1],
+      'low=0 is not a list of numbers; give one for each number of a task',
+    ),
+    (
+      'empty',
+      [],
+      [],
+      'low=[] is not a list of numbers; give one for each number of a task',
+    ),
     (
       'turned',
       [0, 2],

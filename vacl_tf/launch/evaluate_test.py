@@ -151,7 +151,7 @@ class BadInputTest(parameterized.TestCase):
     known.write_text(json.dumps(content))
     flags = (f'--saved_model={path}', '--num_tasks=4')
     self._assert_refused(
-      "agent='mine' is unknown; .* if you trust its author, --run_graph", *flags
+      "agent='mine' is unknown; .* if you trust its author, run_graph", *flags
     )
     self.assertIn('speaker_listener', _evaluate(*flags, '--run_graph'))
 

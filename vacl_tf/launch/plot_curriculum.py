@@ -123,8 +123,9 @@ def draw(run: records.Record, sets: Sets, output: pathlib.Path) -> None:
 
 def _check_map(run: records.Record, layout: map_layout.MapLayout) -> None:
   """Raises ValueError if the tasks have no place on the map."""
+  snapshots = run.snapshots.values()
   try:
-    for snapshot in run.snapshots.values():
+    for snapshot in snapshots:
       for name in ('active_phi', 'solved_phi'):
         task_sets.nearest_mover(snapshot[name][:1], layout)
   except (ValueError, IndexError) as error:

@@ -232,15 +232,22 @@ def read_metrics(path: pathlib.Path) -> dict[str, np.ndarray]:
   return columns
 
 
-def read_config(
-  path: pathlib.Path,
-  remedy: str = 'give the run_dir of a run as launch.main made it',
-) -> config.Config:
+def _meant(path: pathlib.Path) -> str:
+  """Returns which folder may be meant by one that is no run's."""
+  if (path / 'policy.json').exists():
+    return 'it is an exported policy, so give it as saved_model'
+  inner = min(path.glob('*/config.json'), default=None)
+  if inner is not None:
+    return f'it is a folder of runs, so give one of them, {inner.parent} say'
+  return 'give the run_dir of a run as launch.main made it'
+
+
+def read_config(path: pathlib.Path, remedy: str | None = None) -> config.Config:
   """Returns the config of a run; what an older file lacks is default.
 
   Args:
     path: folder of the run.
-    remedy: what to do where there is no config.
+    remedy: what to do where there is no config; None to give another folder.
 
   Raises:
     UsageError: there is none that can be read, or it names something unknown,
@@ -254,7 +261,7 @@ def read_config(
       raise reading.UnreadableError(file, 'it has no object config')
   except (FileNotFoundError, reading.UnreadableError) as error:
     raise command_line.UsageError(
-      f'{path} has no config.json that can be read; {remedy} '
+      f'{path} has no config.json that can be read; {remedy or _meant(path)} '
       f'({reading.reason(error)})'
     ) from error
   try:

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What config.json says of the length of a run, however it was damaged."""
+"""What config.json says, however it was damaged."""
 
 import json
 import pathlib
@@ -9,6 +9,7 @@ from absl.testing import absltest
 from absl.testing import parameterized
 
 from vacl_tf import config
+from vacl_tf.launch import command_line
 from vacl_tf.launch import records
 
 
@@ -33,6 +34,23 @@ class ReadLengthTest(parameterized.TestCase):
   @parameterized.parameters(None, 3, [[]])
   def test_nothing_of_it(self, length):
     self.assertEqual(self._read(length), config.RunLength(num_env_steps=1))
+
+
+class ReadConfigTest(absltest.TestCase):
+  def test_a_folder_beside_the_right_one_is_told_from_it(self):
+    runs = pathlib.Path(self.create_tempdir().full_path)
+    policy = runs / 'seed1' / 'saved_model'
+    policy.mkdir(parents=True)
+    for path in (runs / 'seed1' / 'config.json', policy / 'policy.json'):
+      path.write_text('{}')
+    (runs / 'none').mkdir()
+    for path, message in (
+      (runs, 'so give one of them, .*/seed1 say'),
+      (policy, 'so give it as saved_model'),
+      (runs / 'none', 'give the run_dir of a run as launch.main made it'),
+    ):
+      with self.assertRaisesRegex(command_line.UsageError, message):
+        records.read_config(path)
 
 
 if __name__ == '__main__':
