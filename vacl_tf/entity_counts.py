@@ -3,7 +3,7 @@
 """Numbers of entities, and paths from few to many: '4,8,16', '2x2,4x2,4x4'."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from vacl_tf import config
 
@@ -26,7 +26,10 @@ def as_text(given: Path | None) -> str | None:
     return given
   try:
     return ','.join(
-      spelled(x if isinstance(x, Sequence) else (x,)) for x in given
+      spelled(x)
+      if isinstance(x, Iterable) and not isinstance(x, str)
+      else str(x)
+      for x in given
     )
   except TypeError as error:
     raise ValueError(

@@ -84,7 +84,8 @@ def replace(node: Any, values: Mapping[str, Any]) -> Any:
       # Numbers of NumPy are as good as Python's, but JSON has none of them.
       if getattr(value, 'shape', None) == ():
         value = value.item()
-      is_whole = isinstance(value, float) and value.is_integer()
+      is_whole = isinstance(value, float) and abs(value) < 1e15
+      is_whole = is_whole and value.is_integer()
       if is_whole and kind(node, field.name) is int:  # 1e6, as flags take it.
         value = int(value)
       changes[field.name] = value

@@ -18,9 +18,8 @@ _OURS = (
 )
 # How TensorFlow names places: in the code that made a graph, and in the graph.
 _PLACE = re.compile(r'^\s*File "(.*?)", line (\d+).*$', re.MULTILINE)
-_NODES = re.compile(
-  r'(\[\[)?\{\{.*?\}\}(\]\]| = )?|\[_XlaMustCompile.*?\]|\[Op:.*?\]'
-)
+_NODE = re.compile(r'(\[\[)?\{\{(function_)?node .*?\}\}(\]\]| = )?')
+_ATTRIBUTES = re.compile(r'\[_XlaMustCompile.*?\]|\[Op:.*?\]')
 _AROUND_PLACES = re.compile(
   r'^\s*(Graph execution error:|Detected at node .*:|The op is created at:|'
   r'Stack trace for op definition:|tf2xla conversion failed .*)\s*$',
@@ -38,9 +37,10 @@ def told(error: BaseException) -> str:
   is not ours; none if it was raised before there was any, as by a call with
   other arguments than a function takes.
   """
-  message = _NODES.sub('', str(error))
+  message = _NODE.sub('', str(error))  # A ValueError, too, of other shapes.
   if _is_of_a_graph(error):
-    message = _AROUND_PLACES.sub('', _PLACE.sub('', message))
+    for part in (_ATTRIBUTES, _PLACE, _AROUND_PLACES):
+      message = part.sub('', message)
   line = reading.one_line(f'{type(error).__name__}: {message}')
   for path, number in (_own(error) or _not_ours(error))[-1:]:
     line += f' ({path}, line {number})'

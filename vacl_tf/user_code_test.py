@@ -38,7 +38,7 @@ def many_lines():
 
 
 def with_arrays():
-  raise ValueError('given [[0, 1], [2, 3]]\\nFile "x.py", line 1, in f')
+  raise ValueError('given [[0, 1]] {{x}} [Op:y]\\nFile "x.py", line 1, in f')
 
 
 def out_of_bounds(is_xla):
@@ -91,7 +91,8 @@ class ToldTest(parameterized.TestCase):
   def test_what_a_user_writes_is_kept(self):
     told = self._told('with_arrays')
     self.assertStartsWith(
-      told, 'ValueError: given [[0, 1], [2, 3]] File "x.py", line 1, in f ('
+      told,
+      'ValueError: given [[0, 1]] {{x}} [Op:y] File "x.py", line 1, in f (',
     )
 
   def test_a_graph_that_can_not_be_made(self):
@@ -110,6 +111,8 @@ class ToldTest(parameterized.TestCase):
         function()
       except Exception as error:
         self.assertEqual(user_code.is_within(error), is_within)
+      else:
+        self.fail('it did not raise')
 
   def test_other_arguments_have_no_place_of_the_user(self):
     told = self._told('takes_none', 1)

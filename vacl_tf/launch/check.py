@@ -6,7 +6,6 @@ Tasks are played with random actions, agents evaluated, curricula asked for
 tasks, told made-up values and resumed; all in seconds and without training.
 """
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -15,11 +14,9 @@ from absl import flags
 from vacl_tf import builtin
 from vacl_tf import catalog
 from vacl_tf import environments
-from vacl_tf import user_code
 from vacl_tf.launch import command_line
 
 with command_line.quiet_imports():
-  from vacl_tf.curriculum import base as curriculum_base
   from vacl_tf.launch import devices
   from vacl_tf.launch import trials
 
@@ -81,18 +78,6 @@ def _list_trials() -> Iterator[_Trial]:
     yield from (_Trial(kind, name, env) for name in names)
 
 
-def _told(error: BaseException, name: str) -> str:
-  """Returns what is wrong with something of this name.
-
-  That is what a check of ours says, or else what the user's code raised, in a
-  graph say.
-  """
-  is_checked = isinstance(error, ValueError | curriculum_base.CurriculumError)
-  if not is_checked or user_code.is_within(error):
-    return f' failed: {user_code.told(error)}'
-  return ': ' + re.sub(rf'^\w+={name}: ', '', str(error))
-
-
 define = command_line.defines(_ENV, devices.DEVICE, command_line.IMPORT)
 
 
@@ -106,7 +91,7 @@ def main() -> int:
     try:
       print(f'{what}: {trial.run()}', flush=True)
     except (Exception, SystemExit) as error:
-      code = command_line.fail(what + _told(error, trial.name))
+      code = command_line.fail(what + trials.told_of(error, trial.name))
   return code
 
 

@@ -35,7 +35,6 @@ from vacl_tf.launch import records
 from vacl_tf.launch import run_folder
 from vacl_tf.launch import session
 from vacl_tf.launch import signals
-from vacl_tf.training import checkpoints
 from vacl_tf.training import policy_files
 
 load_policy = policy_files.load_policy
@@ -143,11 +142,11 @@ def make_worlds(cfg: config.Config) -> tuple[base.World, ...]:
     ValueError: the agent can't play it.
   """
   envs = environments.load_all(cfg)
-  _check_playable(cfg, envs[-1])
+  check_playable(cfg, envs[-1])
   return envs
 
 
-def _check_playable(cfg: config.Config, env: base.World) -> None:
+def check_playable(cfg: config.Config, env: base.World) -> None:
   """Raises ValueError if the agent can't play a world."""
   agents.check(
     cfg, env.roles, lambda: checked_simulator.first_observations(env)
@@ -175,7 +174,7 @@ def _checked_worlds(
       f'envs: expected a world for each (entity counts, horizon) of '
       f'{wanted}, given {found}; environments.load_all(cfg) makes them'
     )
-  _check_playable(cfg, worlds[-1])
+  check_playable(cfg, worlds[-1])
   return worlds
 
 
@@ -285,6 +284,7 @@ def evaluate(
   Raises:
     ValueError: there is no such world, a number is out of range, the policy
       can't play, there can be no video, or a user's world fails.
+    tensorflow.errors.OpError, TypeError: the graph of run_graph can't play.
   """
   _check_played(num_tasks, seed, horizon)
   if video is not None:
@@ -318,10 +318,7 @@ def _held(
     _signals() as asked,
     simulator.out_of_graphs(),
   ):
-    try:
-      yield path, asked
-    except checkpoints.UnusableError as error:
-      raise command_line.UsageError(str(error)) from error
+    yield path, asked
 
 
 def _leave(code: int) -> None:

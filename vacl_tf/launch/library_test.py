@@ -78,7 +78,7 @@ class ConfigTest(parameterized.TestCase):
     with self.assertRaisesRegex(ValueError, message):
       vacl_tf.make_config(**arguments)
 
-  def test_numbers_may_be_given_as_flags_take_them(self):
+  def test_paths_may_be_numbers_and_steps_whole_floats(self):
     cfg = vacl_tf.make_config('simple_spread', entity_counts='2,4')
     given = vacl_tf.make_config('simple_spread', entity_counts=(2, np.int64(4)))
     self.assertEqual(given, cfg)

@@ -290,6 +290,8 @@ def _main(
       f'curriculum={cfg.curriculum.name}: {error}'
     ) from error
   except curriculum_base.CurriculumError as error:
+    if (told := xla_cache.failure(error.__cause__)) is not None:
+      return command_line.fail(told)  # It is compiled, too.
     return command_line.fail(f'curriculum={cfg.curriculum.name}: {error}')
   except (files.WriteError, plot.UnwritableError) as error:
     return command_line.fail(

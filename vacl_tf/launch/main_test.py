@@ -90,7 +90,6 @@ class BadInputTest(parameterized.TestCase):
     ('--stop_at_coverage=2', 'stop_at_coverage=2.0 .*allowed: 0.0 to 1.0'),
     ('--stop_at_coverage=nan', 'stop_at_coverage=nan .*allowed: 0.0 to 1.0'),
     ('--entity_counts=0,4', '0,4 has a number below 1'),
-    ('--config.curriculum.name=uniform', 'config.curriculum.name'),
     (
       '--config.progression.entity_counts=4,8',
       'config.progression.entity_counts',

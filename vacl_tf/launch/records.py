@@ -215,8 +215,8 @@ def read_metrics(path: pathlib.Path) -> dict[str, np.ndarray]:
     columns = reading.read_table(path)
   except FileNotFoundError as error:
     raise NothingYetError(
-      f'{path.parent} has no metrics.csv; give the run_dir of a run that has '
-      'begun to train'
+      f'{path.parent} has no metrics.csv; '
+      + _meant(path.parent, 'give the run_dir of a run that has begun to train')
     ) from error
   except reading.UnreadableError as error:
     raise command_line.UsageError(
@@ -232,14 +232,17 @@ def read_metrics(path: pathlib.Path) -> dict[str, np.ndarray]:
   return columns
 
 
-def _meant(path: pathlib.Path) -> str:
+def _meant(
+  path: pathlib.Path,
+  otherwise: str = 'give the run_dir of a run as launch.main made it',
+) -> str:
   """Returns which folder may be meant by one that is no run's."""
   if (path / 'policy.json').exists():
-    return 'it is an exported policy, so give it as saved_model'
+    return 'it is an exported policy and no run; evaluate takes a saved_model'
   inner = min(path.glob('*/config.json'), default=None)
   if inner is not None:
     return f'it is a folder of runs, so give one of them, {inner.parent} say'
-  return 'give the run_dir of a run as launch.main made it'
+  return otherwise
 
 
 def read_config(path: pathlib.Path, remedy: str | None = None) -> config.Config:

@@ -46,11 +46,13 @@ class ReadConfigTest(absltest.TestCase):
     (runs / 'none').mkdir()
     for path, message in (
       (runs, 'so give one of them, .*/seed1 say'),
-      (policy, 'so give it as saved_model'),
+      (policy, 'is an exported policy and no run; evaluate takes'),
       (runs / 'none', 'give the run_dir of a run as launch.main made it'),
     ):
       with self.assertRaisesRegex(command_line.UsageError, message):
         records.read_config(path)
+    with self.assertRaisesRegex(command_line.UsageError, '/seed1 say'):
+      records.read_metrics(runs / 'metrics.csv')
 
 
 if __name__ == '__main__':

@@ -62,11 +62,7 @@ def load(
   """Returns the policy of a run, None if there is none that can be read."""
   try:
     return judging.load(run_dir, None, run_graph=False)
-  except (
-    command_line.UsageError,
-    ImportError,
-    ValueError,
-  ) as error:
+  except (ImportError, ValueError) as error:
     note(f'no policy is played: {error}')
     return None
 
@@ -127,11 +123,11 @@ def show(
   try:
     phi, values, target = _film_target(policy, options, album, own)
     filmed = _film_sets(policy, cfg, snapshots, options, album, others, note)
-  except (NotImplementedError, ValueError) as error:
-    note(f'no films: {error}')
-    return None
   except (command_line.UsageError, base.WorldError) as error:
     note(f'the policy was not played: {error}')
+    return None
+  except (NotImplementedError, ValueError) as error:
+    note(f'no films: {error}')
     return None
   if album.is_full:
     note(
@@ -223,7 +219,7 @@ def _film_sets(
     rows = [snapshots[time][f'{name}_phi'][row] for time, name, row in tasks]
     try:
       progress, scenes = player.watch(np.array(rows, np.float32), seed)
-    except (base.WorldError, ValueError) as error:
+    except ValueError as error:
       note(f'tasks of {size} numbers are not played: {error}')
       continue
     for index, (time, name, row) in enumerate(tasks):

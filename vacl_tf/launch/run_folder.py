@@ -56,7 +56,7 @@ _INDEX = r'ckpt-\d+\.index(\.broken)?'
 _NOT_IN_NAMES = '[\\'
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 
-_REMEDY = 'give another run_dir, or restart, which sets it aside'
+_REMEDY = 'give another run_dir, or restart=True, which sets it aside'
 
 
 @contextlib.contextmanager

@@ -71,7 +71,7 @@ class LostTest(_Case):
       kept = _all(self.path)
       self._assert_refused(
         f'run holds results .{name.split("/")[0]}. but no checkpoint .*'
-        'give another run_dir, or restart, which sets it aside'
+        'give another run_dir, or restart=True, which sets it aside'
       )
       self.assertEqual(_all(self.path), kept)
 

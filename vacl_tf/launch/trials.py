@@ -8,6 +8,7 @@ with one line for what is wrong.
 
 import contextlib
 import functools
+import re
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -47,6 +48,19 @@ _RESUMED_AFTER = 10
 _ATOL = 1e-3  # Between tasks as they were placed and as they are read.
 
 
+def told_of(error: BaseException, name: str = '') -> str:
+  """Returns what is wrong with something of this name, to go behind it.
+
+  That is what a check of ours says, or else what the user's code raised, in a
+  graph say.
+  """
+  checks = curriculum_base.CurriculumError | base.WorldError
+  is_ours = isinstance(error, ValueError) and not user_code.is_within(error)
+  if is_ours or isinstance(error, checks):
+    return ': ' + re.sub(rf'^\w+={name}: ', '', str(error))
+  return f' failed: {user_code.told(error)}'
+
+
 def of_task(name: str) -> str:
   """Plays easy and target tasks with random actions, and draws some worlds.
 
@@ -58,12 +72,8 @@ def of_task(name: str) -> str:
     told = ' and '.join(f'{field}={x}' for field, x in larger.items())
     try:
       *_, other = _of_counts(task, larger, _FEW_WORLDS)
-    except ValueError as error:
-      reason = str(error).removeprefix(f'env={name}: ')
-      raise ValueError(f'{told}: {reason}') from error
-    # Of the user's code, in a graph say.
     except (Exception, SystemExit) as error:
-      raise ValueError(f'{told} failed: {user_code.told(error)}') from error
+      raise ValueError(told + told_of(error, name)) from error
     line += f'; played with {told}, too'
     offset = max(offset, other)
   if not is_easier:
@@ -123,8 +133,9 @@ def _checked_world(
       library.make_length(cfg)
       plot_curriculum.layout_of(cfg)
     except ValueError as error:
-      where = '' if preset == 'default' else f'preset={preset}: '
-      raise ValueError(f'{where}{error}') from error
+      if preset == 'default':
+        raise
+      raise ValueError(f'preset={preset}{told_of(error)}') from error
   return library.make_config(task.name, **counts).environment
 
 
@@ -223,9 +234,7 @@ def of_agent(name: str, env: str) -> str:
   """Makes an agent for the roles of a task, and evaluates it."""
   cfg = library.make_config(env, agent=name)
   world = environments.make(cfg.environment)
-  agents.check(
-    cfg, world.roles, lambda: checked_simulator.first_observations(world)
-  )
+  library.check_playable(cfg, world)
   made = agents.make(cfg, world.roles)
   number = sum(x.shape.num_elements() for x in made.trainable_variables)
   return f'plays {env} with {number:,} parameters'

@@ -351,5 +351,29 @@ class AgentTest(absltest.TestCase):
       )
 
 
+class ToldOfTest(absltest.TestCase):
+  def _told(self, function):
+    try:
+      function()
+    except Exception as error:
+      return trials.told_of(error, 'mine')
+    self.fail('it did not raise')
+
+  def test_of_the_users_code_there_is_a_place(self):
+    code = "def make():\n  raise ValueError('no exit')"
+    theirs = {}
+    exec(compile(code, '/theirs.py', 'exec'), theirs)
+    self.assertEqual(
+      self._told(theirs['make']),
+      ' failed: ValueError: no exit (/theirs.py, line 2)',
+    )
+
+  def test_a_check_of_ours_says_it_alone(self):
+    def fails():
+      raise ValueError('env=mine: there are no agents')
+
+    self.assertEqual(self._told(fails), ': there are no agents')
+
+
 if __name__ == '__main__':
   tf.test.main()

@@ -113,8 +113,10 @@ def keep() -> None:
       _bound(_cache.shelf.parent)
 
 
-def failure(error: tf.errors.OpError) -> str | None:
+def failure(error: BaseException | None) -> str | None:
   """Returns what to tell if it is about the folder, None if it is not."""
+  if not isinstance(error, tf.errors.OpError):
+    return None
   _, is_used, rest = _flags().partition(_DIRECTORY)
   own = rest.split()[0] if is_used and rest.split() else None
   if own is None or own not in error.message:

@@ -80,7 +80,7 @@ class Checkpointer:
     ):
       raise UnusableError(
         f'no checkpoint in {self._directory} is whole; to train anew, give '
-        'another run_dir, or restart, which sets the run aside'
+        'another run_dir, or restart=True, which sets the run aside'
       )
     with files.writing(self._directory):
       self._clear(report)

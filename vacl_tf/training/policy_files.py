@@ -52,7 +52,7 @@ def load_policy(
       whose world or agent is not known here.
 
   Raises:
-    UnusableError: there is no exported policy in the directory, or it can't be
+    ValueError: there is no exported policy in the directory, or it can't be
       used so.
   """
   directory = pathlib.Path(os.path.expanduser(directory))
