@@ -73,6 +73,7 @@ class _Layout:
     places: role and index of each agent.
     observation_spaces: by agent.
     action_spaces: by agent.
+    state_space: of what all agents observe.
     is_stale: whether a seed was given since that its episodes don't know of.
   """
 
@@ -98,6 +99,10 @@ class _Layout:
       agent: spaces.action_space(env.roles[which])
       for agent, (which, _) in self.places.items()
     }
+    self.state_space = spaces.joined(
+      spaces.observation_space(seen[which], bounds[which], spaces.FLAT)
+      for which, _ in self.places.values()
+    )
     self._specs = [
       episodes.action_spec(role, role.num_agents) for role in env.roles
     ]
@@ -196,6 +201,20 @@ class ParallelEnv(pettingzoo.ParallelEnv):
   def simulator(self) -> base.Simulator:
     """The batch of one world that this shows."""
     return self._layout.episodes.simulator
+
+  @property
+  def state_space(self) -> spaces.Space:
+    """The space of `state`."""
+    return self._layout.state_space
+
+  def state(self) -> np.ndarray:
+    """Returns what all agents observe, one after another, as a vector.
+
+    It is what a central critic may know.
+    """
+    seen = self._layout.episodes.observe()
+    vectors = [spaces.observed(x, spaces.FLAT)[0].ravel() for x in seen]
+    return np.concatenate(vectors)
 
   def observation_space(self, agent: str) -> spaces.Space:
     return self._layout.observation_spaces[agent]

@@ -52,6 +52,7 @@ class ApiTest(parameterized.TestCase):
       warnings.simplefilter('ignore')
       test.parallel_api_test(views[0], num_cycles=2 * _HORIZON)
       test.api_test(utils.parallel_to_aec(views[0]), num_cycles=2 * _HORIZON)
+      test.state_test(utils.parallel_to_aec(views[1]), views[1])
       rest = iter(views)
       test.parallel_seed_test(lambda: next(rest), num_cycles=_HORIZON)
 
@@ -66,6 +67,17 @@ class ApiTest(parameterized.TestCase):
       self.assertTrue(np.isfinite([space.low, space.high]).all())
       self.assertTrue(space.contains(observations[agent]))
       self.assertTrue(np.all(space.low <= space.high))
+
+  def test_the_state_is_what_all_agents_observe(self):
+    view = _view('speaker_listener', seed=1)
+    observations, _ = view.reset()
+    whole = np.concatenate([observations[agent] for agent in view.agents])
+    np.testing.assert_array_equal(view.state(), whole)
+    self.assertTrue(view.state_space.contains(view.state()))
+    view = _view(num_agents=2, observations='dict')
+    view.reset(options={'num_agents': 3})
+    self.assertEqual(view.state().shape, (3 * (4 + 2 * 2 + 3 * 3),))
+    self.assertTrue(view.state_space.contains(view.state()))
 
 
 class OracleTest(parameterized.TestCase):

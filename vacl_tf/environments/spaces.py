@@ -7,7 +7,7 @@ kind of entity, entity by entity, then the masks. As a dict they keep their
 names and shapes, as in the arguments of a trained policy.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -85,12 +85,14 @@ def observation_space(
     by_name[name] = spaces.Box(low, high, dtype=np.float32)
   if observations == DICT:
     return spaces.Dict(by_name)
+  return joined(by_name.values())
+
+
+def joined(boxes: Iterable[spaces.Box]) -> spaces.Box:
+  """Returns the space of vectors that are put behind one another."""
+  ends = [(box.low.ravel(), box.high.ravel()) for box in boxes]
   low, high = (
-    np.concatenate(
-      [getattr(space, end).ravel() for space in by_name.values()],
-      dtype=np.float32,
-    )
-    for end in ('low', 'high')
+    np.concatenate(end, dtype=np.float32) for end in zip(*ends, strict=True)
   )
   return spaces.Box(low, high, dtype=np.float32)
 
