@@ -224,8 +224,9 @@ def check_goals(goals: tuple[tuple[int, int], ...]) -> None:
   """Raises UnsuitableError if a task space does not name its `goals`."""
   if not goals:
     raise UnsuitableError(
-      'this task does not say which entities have to be where; choose another '
-      'curriculum, or a task whose space names its `goals`, as Simple-Spread'
+      'this task does not say which entities have to be where; allowed: '
+      'another curriculum, or tasks whose space names its `goals`, as that of '
+      'Simple-Spread does'
     )
 
 
