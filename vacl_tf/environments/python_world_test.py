@@ -213,11 +213,12 @@ class PythonWorldTest(tf.test.TestCase, parameterized.TestCase):
 
   @parameterized.parameters((None, False), (2, False), (3, True))
   def test_constants_of_growth_are_of_tasks_that_grow(self, most, grows):
-    self.enter_context(mock.patch.dict(catalog.TASKS._entries))
-    python_world.register(
-      'mine', Walk, _tasks, horizon=4, num_agents=2, max_agents=most
-    )
-    values = catalog.TASKS.get('mine').presets['default'].values
+    with mock.patch.object(catalog, 'register_task') as register:
+      python_world.register(
+        'mine', Walk, _tasks, horizon=4, num_agents=2, max_agents=most
+      )
+    [spec] = register.call_args.args
+    values = spec.presets['default'].values
     self.assertEqual('ppo.num_minibatches' in values, grows)
 
   @parameterized.parameters(1e-5, 1e6)

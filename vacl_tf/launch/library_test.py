@@ -310,7 +310,7 @@ class TrainTest(parameterized.TestCase):
     with self._pretended():
       self._train('run', 1)
       (self.folder / 'run/metrics.csv').write_text('a,b\n1,2\n')
-      with self.assertRaisesRegex(command_line.UsageError, 'move it away'):
+      with self.assertRaisesRegex(ValueError, 'move it away'):
         self._train('run', 2)
 
   def test_in_a_thread(self):
