@@ -11,6 +11,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import shlex
 import shutil
 import subprocess
 import sys
@@ -18,10 +19,12 @@ import tempfile
 import urllib.parse
 import urllib.request
 from collections.abc import Iterable, Iterator
+from concurrent import futures
 from typing import Any
 from xml.etree import ElementTree
 
 _ROOT = pathlib.Path(__file__).resolve().parent.parent
+_BAZELRC = _ROOT / '.bazelrc'
 _BAZEL_NAMES = ('bazel', 'bazelisk')
 _DEBIAN_PACKAGE = 'bazel-bootstrap'
 _INSTALL_SECONDS = 900  # 350 MB with its JDK, over a slow line.
@@ -193,44 +196,60 @@ def _report_paths(outputs: list[dict[str, str]]) -> Iterator[pathlib.Path]:
 
 
 def run_pytest() -> Count:
-  """Runs each test file under pytest, in a process of its own as in Bazel."""
+  """Runs the test files under pytest, as many at once as there are cores."""
   print('No Bazel to be had: the same tests run under pytest.')
-  count = Count()
-  environment = {**os.environ, 'TF_CPP_MIN_LOG_LEVEL': '2'}
   files = [
     file
     for folder in ('examples', 'vacl_tf')
     for file in sorted(_ROOT.glob(f'{folder}/**/*_test.py'))
     if not file.name.endswith(_LEFT_OUT) and not _is_hidden(file)
   ]
-  for file in files:
-    name = str(file.relative_to(_ROOT))
-    with tempfile.TemporaryDirectory() as folder:
-      report = pathlib.Path(folder) / 'test.xml'
-      command = [sys.executable, '-m', 'pytest', '-q', f'--junitxml={report}']
-      try:
-        result = subprocess.run(
-          [*command, name],
-          cwd=_ROOT,
-          env=environment,
-          stdin=subprocess.DEVNULL,
-          stdout=subprocess.PIPE,
-          stderr=subprocess.STDOUT,
-          text=True,
-          errors='replace',
-          timeout=_TEST_SECONDS,
-          check=False,
-        )
-        exit_code, output = result.returncode, result.stdout
-      except subprocess.TimeoutExpired as error:
-        said = error.stdout or b''  # Bytes, whatever was asked for.
-        exit_code, output = None, said.decode(errors='replace')
-      if exit_code != 0:
-        print(output)
-      status = 'TIMEOUT' if exit_code is None else 'CRASHED'
-      print(f'{name:70} {_PYTEST_STATUS.get(exit_code, status)}', flush=True)
-      count.add(count_target(name, [report], exit_code == 0))
+  count = Count()
+  with futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    for of_file in pool.map(_run_file, files):
+      count.add(of_file)
   return count
+
+
+def _run_file(file: pathlib.Path) -> Count:
+  """Runs a test file under pytest, in a process of its own as in Bazel."""
+  name = str(file.relative_to(_ROOT))
+  with tempfile.TemporaryDirectory() as folder:
+    report = pathlib.Path(folder) / 'test.xml'
+    command = [sys.executable, '-m', 'pytest', '-q', f'--junitxml={report}']
+    try:
+      result = subprocess.run(
+        [*command, name],
+        cwd=_ROOT,
+        env={**os.environ, **_test_environment()},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors='replace',
+        timeout=_TEST_SECONDS,
+        check=False,
+      )
+      exit_code, output = result.returncode, result.stdout
+    except subprocess.TimeoutExpired as error:
+      said = error.stdout or b''  # Bytes, whatever was asked for.
+      exit_code, output = None, said.decode(errors='replace')
+    status = 'TIMEOUT' if exit_code is None else 'CRASHED'
+    status = f'{name:70} {_PYTEST_STATUS.get(exit_code, status)}'
+    print(f'{"" if exit_code == 0 else output}{status}', flush=True)
+    return count_target(name, [report], exit_code == 0)
+
+
+def _test_environment() -> dict[str, str]:
+  """Returns the variables that .bazelrc gives to tests."""
+  given = {}
+  for line in _BAZELRC.read_text().splitlines():
+    command, *words = shlex.split(line, comments=True) or ['']
+    for word in words:
+      option, _, setting = word.partition('=')
+      if (command, option) == ('test', '--test_env'):
+        name, _, given[name] = setting.partition('=')
+  return given
 
 
 def _is_hidden(file: pathlib.Path) -> bool:
