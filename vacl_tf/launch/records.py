@@ -216,7 +216,7 @@ def read_metrics(path: pathlib.Path) -> dict[str, np.ndarray]:
   except FileNotFoundError as error:
     raise NothingYetError(
       f'{path.parent} has no metrics.csv; '
-      + _meant(path.parent, 'give the run_dir of a run that has begun to train')
+      + meant(path.parent, 'give the run_dir of a run that has begun to train')
     ) from error
   except reading.UnreadableError as error:
     raise command_line.UsageError(
@@ -232,7 +232,7 @@ def read_metrics(path: pathlib.Path) -> dict[str, np.ndarray]:
   return columns
 
 
-def _meant(
+def meant(
   path: pathlib.Path,
   otherwise: str = 'give the run_dir of a run as launch.main made it',
 ) -> str:
@@ -264,7 +264,7 @@ def read_config(path: pathlib.Path, remedy: str | None = None) -> config.Config:
       raise reading.UnreadableError(file, 'it has no object config')
   except (FileNotFoundError, reading.UnreadableError) as error:
     raise command_line.UsageError(
-      f'{path} has no config.json that can be read; {remedy or _meant(path)} '
+      f'{path} has no config.json that can be read; {remedy or meant(path)} '
       f'({reading.reason(error)})'
     ) from error
   try:

@@ -48,8 +48,7 @@ def coverage(runs: Sequence[report_runs.Run], measure: str) -> list[Chart]:
   for column in _X:
     series = []
     for index, group in enumerate(groups):
-      colour = plot_curves.COLOURS[index % len(plot_curves.COLOURS)]
-      series += _of_group(group, column, colour)
+      series += _of_group(group, column, **_style(index))
     if column == 'env_steps':
       series += _of_authors(groups)
     if len(recorded) == 1 and 'success' in recorded[0].columns:
@@ -173,9 +172,9 @@ def speed(runs: Sequence[report_runs.Run]) -> list[Chart]:
   series = []
   for index, run in enumerate(runs):
     if len(run.columns.get('env_steps', ())) > 1:
-      colour = plot_curves.COLOURS[index % len(plot_curves.COLOURS)]
-      steps = run.columns['env_steps'][1:] / plot_curves.MILLION
-      series.append(line(str(run.path), colour, steps, rates(run.columns)))
+      x = run.columns['env_steps'][1:] / plot_curves.MILLION
+      y = rates(run.columns)
+      series.append(line(str(run.path), x=x, y=y, **_style(index)))
   if not series:
     return []
   return [chart('Speed', _STEPS_NAME, 'environment steps a second', series)]
@@ -192,8 +191,14 @@ def rates(columns: dict[str, np.ndarray]) -> np.ndarray:
   )
 
 
+def _style(index: int) -> dict[str, Any]:
+  """Returns how a curve looks: other dashes where colours begin again."""
+  dashes, colour = divmod(index, len(plot_curves.COLOURS))
+  return {'colour': plot_curves.COLOURS[colour], 'is_dashed': bool(dashes % 2)}
+
+
 def _of_group(
-  group: plot_curves.Group, column: str, colour: str
+  group: plot_curves.Group, column: str, **style: Any
 ) -> list[Series]:
   """Returns the curves of runs that differ in the seed, and their mean."""
   unit = _X[column]
@@ -203,14 +208,15 @@ def _of_group(
   ]
   if len(curves) == 1:
     seed = group.runs[0].config['seed']
-    return [line(f'{group.label} (seed {seed})', colour, *curves[0])]
-  thin = [line('', colour, *curve, is_thin=True) for curve in curves]
+    x, y = curves[0]
+    return [line(f'{group.label} (seed {seed})', x=x, y=y, **style)]
+  thin = [line('', x=x, y=y, is_thin=True, **style) for x, y in curves]
   grid, mean, low, high = plot_curves.mean_of(curves)
   if not len(grid):
     name = f'{group.label} ({len(curves)} runs without steps in common)'
-    return [line(name, colour, *curves[0], is_thin=True), *thin[1:]]
+    return [thin[0] | {'name': name}, *thin[1:]]
   name = f'{group.label}: mean of {len(curves)} runs and its 95 % interval'
-  return [*thin, line(name, colour, grid, mean, low=low, high=high)]
+  return [*thin, line(name, x=grid, y=mean, low=low, high=high, **style)]
 
 
 def _of_authors(groups: Sequence[plot_curves.Group]) -> list[Series]:

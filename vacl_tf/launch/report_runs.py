@@ -63,9 +63,10 @@ def read(paths: Sequence[pathlib.Path], note: Note) -> list[Run]:
   found = [run for run in runs if run.cfg is not None or run.columns]
   if not found:
     names = ', '.join(str(run.path) for run in runs)
+    remedy = records.meant(runs[0].path, 'give the run_dir of a run')
     raise command_line.UsageError(
       f'{names} has neither a config.json nor a metrics.csv that can be read; '
-      'give the run_dir of a run'
+      f'{remedy}'
     )
   return found
 

@@ -111,6 +111,18 @@ class ReportTest(parameterized.TestCase):
     self.assertEqual(minutes['series'][0]['x'], [0.5, 0.66667, 0.83333, 1.0])
     self.assertIn('1,400,000', page.text)
 
+  def test_no_two_curves_look_alike(self):
+    runs = [
+      run_folders.write_run(self.root / f'{i}', {'ppo.clip': 0.1 + 0.01 * i})
+      for i in range(8)
+    ]
+    _, page = self._report(*runs)
+    for name in ('curves', 'speed'):
+      series = page.data['charts'][name][0]['series']
+      looks = {(x['colour'], x.get('is_dashed')) for x in series}
+      self.assertLen(looks, len(series))
+      self.assertGreaterEqual(len(series), len(runs))
+
   def test_the_published_curve_is_of_the_same_task_alone(self):
     changed = {'environment.half_width': 5.0}
     other = run_folders.write_run(self.root / 'other', changed)
@@ -212,6 +224,13 @@ class ReportTest(parameterized.TestCase):
       command_line.UsageError, 'has neither a config'
     ):
       self._report(self.root / 'empty')
+    self.assertFalse(self.output.exists())
+
+  def test_of_a_folder_of_runs_one_is_proposed(self):
+    with self.assertRaisesRegex(
+      command_line.UsageError, f'give one of them, {self.run_dir} say$'
+    ):
+      self._report(self.run_dir.parent)
     self.assertFalse(self.output.exists())
 
 
