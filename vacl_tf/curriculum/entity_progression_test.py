@@ -205,10 +205,11 @@ class UpdateTest(parameterized.TestCase, tf.test.TestCase):
   @parameterized.parameters(base.Uniform, task_expansion.TaskExpansion)
   def test_a_count_that_was_not_drawn_has_nothing_measured(self, kind):
     made = _make(make_inner=kind, mixing='stochastic')
+    play = tf.function(_play, autograph=False)
     drawn = set()
     for step in range(20):
       made.tenths.assign(1)
-      batches, metrics = _play(made, [0.5, 0.5], seed=randomness.root(step))
+      batches, metrics = play(made, (0.5, 0.5), seed=randomness.root(step))
       was_drawn = int(batches[1].size) > 0
       self.assertEqual(np.isnan(metrics['training_value']), not was_drawn)
       drawn.add(was_drawn)
