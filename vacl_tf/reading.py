@@ -26,7 +26,7 @@ import numpy as np
 _MAX_JSON_BYTES = 1 << 20
 _MAX_JSON_DEPTH = 20
 _MAX_TABLE_BYTES = 1 << 28
-_MAX_ARRAYS = 1000
+MAX_ARRAYS = 1000
 _MAX_ARRAY_BYTES = 1 << 26  # Of all arrays of a file, as they are in memory.
 _MAX_VARIABLES_BYTES = 1 << 33
 _MAX_PRINTED = 1 << 16  # Bytes of what a program printed that are looked at.
@@ -230,8 +230,8 @@ def read_arrays(
   try:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
       members = archive.infolist()
-      if len(members) > _MAX_ARRAYS:
-        raise ValueError(f'{len(members)} arrays; allowed: {_MAX_ARRAYS}')
+      if len(members) > MAX_ARRAYS:
+        raise ValueError(f'{len(members)} arrays; allowed: {MAX_ARRAYS}')
       total = sum(member.file_size for member in members)
       if total > max_bytes:
         raise ValueError(

@@ -225,6 +225,11 @@ class Curriculum:
     text = np.frombuffer(json.dumps(header).encode(), np.uint8)
     arrays = {'header': text, **self._arrays}
     arrays |= {wire.STATE + name: x for name, x in state.items()}
+    if len(arrays) > reading.MAX_ARRAYS:
+      raise ValueError(
+        f'{path} would have {len(arrays):,} arrays; allowed: '
+        f'{reading.MAX_ARRAYS:,}: make a curriculum with fewer variables'
+      )
     num_bytes = sum(x.nbytes for x in arrays.values())
     if num_bytes > wire.MAX_BYTES:
       raise ValueError(

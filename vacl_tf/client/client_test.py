@@ -15,6 +15,7 @@ from absl.testing import absltest
 from absl.testing import parameterized
 
 from vacl_tf import client
+from vacl_tf import reading
 from vacl_tf.client import wire
 
 _LOW, _HIGH = [-1.0, -1.0], [1.0, 3.0]
@@ -113,6 +114,11 @@ class CurriculumTest(parameterized.TestCase):
     with mock.patch.object(wire, 'MAX_BYTES', 8000):  # Below its easy tasks.
       with self.assertRaisesRegex(
         ValueError, 'c.npz would have .* bytes; allowed: 8,000: make the'
+      ):
+        self._open.save(self._folder / 'c.npz')
+    with mock.patch.object(reading, 'MAX_ARRAYS', 3):
+      with self.assertRaisesRegex(
+        ValueError, 'c.npz would have .* arrays; allowed: 3: make a'
       ):
         self._open.save(self._folder / 'c.npz')
     self.assertEmpty(os.listdir(self._folder))
