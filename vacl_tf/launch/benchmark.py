@@ -99,12 +99,10 @@ def define(arguments: Sequence[str]) -> None:
     UsageError: one of them does not exist.
   """
   _define(arguments)
-  try:
+  with command_line.told(ValueError):
     task = _task(command_line.last(arguments, _ENV))
     agent = command_line.last(arguments, _AGENT)
     cfg = presets.make(env=task.name, agent=agent, curriculum=_CURRICULUM)
-  except ValueError as error:
-    raise command_line.UsageError(str(error)) from error
   config_flags.define(cfg)
   for flag, names, default in (
     (_ENV, catalog.TASKS.names(), _task(None).name),

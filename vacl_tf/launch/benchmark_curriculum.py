@@ -86,7 +86,8 @@ def _chosen(
   """
   seeds = protocol.seeds(is_smoke)
   if _SEEDS.is_given:
-    seeds = study.usage(studies.parse_seeds, _SEEDS.value)
+    with command_line.told(ValueError):
+      seeds = studies.parse_seeds(_SEEDS.value)
   tasks = [task.name for task in protocol.tasks(is_smoke)]
   for what, given, allowed in (
     ('task', _TASKS.value, tasks),
@@ -102,7 +103,8 @@ def _chosen(
     for run in protocol.list_runs(submission.name, is_smoke)
     if run.task.name in (_TASKS.value or tasks) and run.seed in seeds
   ]
-  shard = study.usage(studies.parse_shard, _SHARD.value)
+  with command_line.told(ValueError):
+    shard = studies.parse_shard(_SHARD.value)
   return studies.take_shard(runs, *shard), shard
 
 

@@ -66,10 +66,8 @@ def _list_trials() -> Iterator[_Trial]:
     )
   env = _ENV.value or (*tasks, *builtin.TASKS)[0]
   if agents or curricula:
-    try:
+    with command_line.told(ImportError, ValueError):
       environments.load(env)
-    except (ImportError, ValueError) as error:
-      raise command_line.UsageError(str(error)) from error
   for kind, names in (
     ('task', tasks),
     ('agent', agents),

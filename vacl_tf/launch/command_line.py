@@ -121,6 +121,21 @@ class UsageError(ValueError):
   """The user can fix it; the message is one line and says how."""
 
 
+@contextlib.contextmanager
+def told(*refusals: type[Exception]) -> Iterator[None]:
+  """Raises what is refused within as a UsageError of the same words.
+
+  Args:
+    *refusals: what the user can fix, when it is raised.
+  """
+  try:
+    yield
+  except UsageError:
+    raise
+  except refusals as error:
+    raise UsageError(str(error)) from error
+
+
 def start(
   main: Callable[[], int | None],
   define: Callable[[Sequence[str]], None] = lambda arguments: None,

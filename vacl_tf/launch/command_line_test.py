@@ -67,6 +67,21 @@ class RunTest(parameterized.TestCase):
 
     self.assertEqual(_run(main), (2, 'error: this that\n'))
 
+  @parameterized.parameters(ValueError, OSError)
+  def test_what_is_told_is_a_usage_error(self, kind):
+    with self.assertRaisesRegex(command_line.UsageError, '^so it is$'):
+      with command_line.told(ValueError, OSError):
+        raise kind('so it is')
+
+  def test_what_is_told_keeps_its_kind(self):
+    class MissingError(command_line.UsageError):
+      pass
+
+    for kind in MissingError, TypeError:
+      with self.subTest(kind), self.assertRaises(kind):
+        with command_line.told(ValueError):
+          raise kind
+
   def test_a_failure_is_code_1(self):
     code, text = _run(lambda: command_line.fail('went wrong'))
     self.assertEqual((code, text), (1, 'error: went wrong\n'))

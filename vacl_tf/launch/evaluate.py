@@ -195,7 +195,7 @@ def _evaluate(output: TextIO) -> int:
     flag.value and command_line.folder(flag.value)
     for flag in (_RUN_DIR, _SAVED_MODEL)
   )
-  try:
+  with command_line.told(ValueError):
     policy = judging.load(run_dir, saved_model, _RUN_GRAPH.value)
     trained = policy.world
     # All of them, before the first is played.
@@ -207,8 +207,6 @@ def _evaluate(output: TextIO) -> int:
       )
       for number in _NUM_AGENTS.value or [None]
     ]
-  except ValueError as error:
-    raise command_line.UsageError(str(error)) from error
   try:
     film = None
     if _VIDEO.value:  # First: a world that has no pictures is found at once.

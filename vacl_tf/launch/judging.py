@@ -203,10 +203,8 @@ def environment(policy: Policy, world: config.EnvironmentConfig) -> base.World:
   Raises:
     UsageError: there is none, or the policy can't play it.
   """
-  try:
+  with command_line.told(ImportError, ValueError, TypeError):
     env = environments.make(world)
-  except (ImportError, ValueError, TypeError) as error:
-    raise command_line.UsageError(str(error)) from error
   if export.described(env.roles) != policy.roles:
     raise command_line.UsageError(
       f'the policy was made for another version of {env.name}: its '

@@ -122,10 +122,8 @@ def define(arguments: Sequence[str]) -> None:
   """
   _define(arguments)
 
-  try:
+  with command_line.told(ValueError):
     task, cfg = _chosen(arguments)
-  except ValueError as error:
-    raise command_line.UsageError(str(error)) from error
   length = presets.run_length(cfg)
   command_line.define_leaves('', length, groups=lambda name: _WHERE)
   _define_machine(arguments)
@@ -201,21 +199,17 @@ def make_config() -> config.Config:
     'curriculum': _CURRICULUM.value,
     'seed': command_line.SEED.value,
   }
-  try:
+  with command_line.told(ValueError):
     cfg = presets.make(**chosen, path=counts)
     changes = config_flags.given(cfg)
     return library.make_config(**chosen, entity_counts=counts, changes=changes)
-  except ValueError as error:
-    raise command_line.UsageError(str(error)) from error
 
 
 def make_length(cfg: config.Config) -> config.RunLength:
   """Returns the run length that the flags ask for."""
   changes = command_line.given_leaves('', config.RunLength())
-  try:
+  with command_line.told(ValueError):
     return library.make_length(cfg, changes)
-  except ValueError as error:
-    raise command_line.UsageError(str(error)) from error
 
 
 def _given() -> frozenset[str]:
@@ -259,10 +253,8 @@ def _main(
   cfg: config.Config, length: config.RunLength, group: replicas.Replicas
 ) -> int:
   """Trains as one of the replicas; returns the exit code."""
-  try:
+  with command_line.told(ImportError, ValueError):
     envs = library.make_worlds(cfg)
-  except (ImportError, ValueError) as error:
-    raise command_line.UsageError(str(error)) from error
   path = run_dir(cfg)
   try:
     if not group.is_chief:

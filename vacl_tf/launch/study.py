@@ -12,7 +12,7 @@ runs.csv, curves.csv and figures.
 import math
 import pathlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from absl import flags
@@ -365,14 +365,6 @@ def count_jobs() -> int:
   return jobs
 
 
-def usage(parse: Callable[..., Any], *arguments: Any) -> Any:
-  """Returns what a function does; what it refuses the user can mend."""
-  try:
-    return parse(*arguments)
-  except ValueError as error:
-    raise command_line.UsageError(str(error)) from error
-
-
 define = command_line.defines(
   *(_STUDY, SEEDS, TASKS, _METHODS, JOBS, SHARD, _REPORT, _RUNS_DIR),
   *(_OUTPUT, command_line.IMPORT),
@@ -381,10 +373,11 @@ define = command_line.defines(
 
 def main() -> int:
   """Runs or reports the study that the flags name."""
-  study = usage(studies.find, _STUDY.value)
-  seeds = usage(studies.parse_seeds, SEEDS.value)
-  shard = usage(studies.parse_shard, SHARD.value)
-  runs = usage(studies.list_runs, study, seeds, TASKS.value, _METHODS.value)
+  with command_line.told(ValueError):
+    study = studies.find(_STUDY.value)
+    seeds = studies.parse_seeds(SEEDS.value)
+    shard = studies.parse_shard(SHARD.value)
+    runs = studies.list_runs(study, seeds, TASKS.value, _METHODS.value)
   folder = command_line.folder(_RUNS_DIR.value)
   if _REPORT.value:
     output = command_line.folder(_OUTPUT.value) / study.name
