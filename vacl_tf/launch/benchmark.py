@@ -99,7 +99,7 @@ def define(arguments: Sequence[str]) -> None:
     UsageError: one of them does not exist.
   """
   _define(arguments)
-  with command_line.told(ValueError):
+  with command_line.as_usage_error(ValueError):
     task = _task(command_line.last(arguments, _ENV))
     agent = command_line.last(arguments, _AGENT)
     cfg = presets.make(env=task.name, agent=agent, curriculum=_CURRICULUM)

@@ -86,7 +86,7 @@ def _chosen(
   """
   seeds = protocol.seeds(is_smoke)
   if _SEEDS.is_given:
-    with command_line.told(ValueError):
+    with command_line.as_usage_error(ValueError):
       seeds = studies.parse_seeds(_SEEDS.value)
   tasks = [task.name for task in protocol.tasks(is_smoke)]
   for what, given, allowed in (
@@ -103,7 +103,7 @@ def _chosen(
     for run in protocol.list_runs(submission.name, is_smoke)
     if run.task.name in (_TASKS.value or tasks) and run.seed in seeds
   ]
-  with command_line.told(ValueError):
+  with command_line.as_usage_error(ValueError):
     shard = studies.parse_shard(_SHARD.value)
   return studies.take_shard(runs, *shard), shard
 

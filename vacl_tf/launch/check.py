@@ -66,7 +66,7 @@ def _list_trials() -> Iterator[_Trial]:
     )
   env = _ENV.value or (*tasks, *builtin.TASKS)[0]
   if agents or curricula:
-    with command_line.told(ImportError, ValueError):
+    with command_line.as_usage_error(ImportError, ValueError):
       environments.load(env)
   for kind, names in (
     ('task', tasks),

@@ -122,7 +122,7 @@ class UsageError(ValueError):
 
 
 @contextlib.contextmanager
-def told(*refusals: type[Exception]) -> Iterator[None]:
+def as_usage_error(*refusals: type[Exception]) -> Iterator[None]:
   """Raises what is refused within as a UsageError of the same words.
 
   Args:

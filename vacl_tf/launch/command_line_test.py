@@ -68,18 +68,18 @@ class RunTest(parameterized.TestCase):
     self.assertEqual(_run(main), (2, 'error: this that\n'))
 
   @parameterized.parameters(ValueError, OSError)
-  def test_what_is_told_is_a_usage_error(self, kind):
+  def test_a_refusal_becomes_a_usage_error(self, kind):
     with self.assertRaisesRegex(command_line.UsageError, '^so it is$'):
-      with command_line.told(ValueError, OSError):
+      with command_line.as_usage_error(ValueError, OSError):
         raise kind('so it is')
 
-  def test_what_is_told_keeps_its_kind(self):
+  def test_other_errors_keep_their_kind(self):
     class MissingError(command_line.UsageError):
       pass
 
     for kind in MissingError, TypeError:
       with self.subTest(kind), self.assertRaises(kind):
-        with command_line.told(ValueError):
+        with command_line.as_usage_error(ValueError):
           raise kind
 
   def test_a_failure_is_code_1(self):

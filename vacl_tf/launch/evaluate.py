@@ -195,7 +195,7 @@ def _evaluate(output: TextIO) -> int:
     flag.value and command_line.folder(flag.value)
     for flag in (_RUN_DIR, _SAVED_MODEL)
   )
-  with command_line.told(ValueError):
+  with command_line.as_usage_error(ValueError):
     policy = judging.load(run_dir, saved_model, _RUN_GRAPH.value)
     trained = policy.world
     # All of them, before the first is played.

@@ -203,7 +203,7 @@ def environment(policy: Policy, world: config.EnvironmentConfig) -> base.World:
   Raises:
     UsageError: there is none, or the policy can't play it.
   """
-  with command_line.told(ImportError, ValueError, TypeError):
+  with command_line.as_usage_error(ImportError, ValueError, TypeError):
     env = environments.make(world)
   if export.described(env.roles) != policy.roles:
     raise command_line.UsageError(

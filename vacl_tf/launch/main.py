@@ -122,7 +122,7 @@ def define(arguments: Sequence[str]) -> None:
   """
   _define(arguments)
 
-  with command_line.told(ValueError):
+  with command_line.as_usage_error(ValueError):
     task, cfg = _chosen(arguments)
   length = presets.run_length(cfg)
   command_line.define_leaves('', length, groups=lambda name: _WHERE)
@@ -199,7 +199,7 @@ def make_config() -> config.Config:
     'curriculum': _CURRICULUM.value,
     'seed': command_line.SEED.value,
   }
-  with command_line.told(ValueError):
+  with command_line.as_usage_error(ValueError):
     cfg = presets.make(**chosen, path=counts)
     changes = config_flags.given(cfg)
     return library.make_config(**chosen, entity_counts=counts, changes=changes)
@@ -208,7 +208,7 @@ def make_config() -> config.Config:
 def make_length(cfg: config.Config) -> config.RunLength:
   """Returns the run length that the flags ask for."""
   changes = command_line.given_leaves('', config.RunLength())
-  with command_line.told(ValueError):
+  with command_line.as_usage_error(ValueError):
     return library.make_length(cfg, changes)
 
 
@@ -253,7 +253,7 @@ def _main(
   cfg: config.Config, length: config.RunLength, group: replicas.Replicas
 ) -> int:
   """Trains as one of the replicas; returns the exit code."""
-  with command_line.told(ImportError, ValueError):
+  with command_line.as_usage_error(ImportError, ValueError):
     envs = library.make_worlds(cfg)
   path = run_dir(cfg)
   try:

@@ -373,7 +373,7 @@ define = command_line.defines(
 
 def main() -> int:
   """Runs or reports the study that the flags name."""
-  with command_line.told(ValueError):
+  with command_line.as_usage_error(ValueError):
     study = studies.find(_STUDY.value)
     seeds = studies.parse_seeds(SEEDS.value)
     shard = studies.parse_shard(SHARD.value)
