@@ -1,12 +1,12 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Configuration: frozen dataclasses, and what may change on resume.
+"""Configuration as frozen dataclasses; a `RunLength` may change on resume.
 
-Leaves are also flags of `launch.main`, `--config.ppo.clip` for example; names,
-the seed and numbers of entities have flags of their own.
-Tasks, agents and curricula may bring constants of their own: a subclass of
-EnvironmentConfig, AgentConfig or CurriculumConfig, named where they are
-registered. A number says its range with `Annotated[float, Range(0.0, 1.0)]`.
+Each leaf is also a flag of `launch.main`, such as `--config.ppo.clip`; names,
+the seed and entity counts have flags of their own. A task, agent or curriculum
+adds its own constants with a subclass of EnvironmentConfig, AgentConfig or
+CurriculumConfig, which its registration names. A number declares its range with
+`Annotated[float, Range(0.0, 1.0)]`.
 """
 
 import dataclasses
@@ -19,7 +19,7 @@ MAX_SEED = 2**31 - 1
 
 
 class Range(NamedTuple):
-  """The least and the largest value that a number may have."""
+  """The smallest and the largest value that a number may have."""
 
   low: float
   high: float
@@ -27,10 +27,10 @@ class Range(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class EnvironmentConfig:
-  """Which world.
+  """The world.
 
   Attributes:
-    name: of the task; empty for a world that was made by hand.
+    name: name of the task; empty for a world that was made by hand.
     num_agents: agents in each world (n).
     horizon: steps of an episode (T).
   """
@@ -50,11 +50,11 @@ class EnvironmentConfig:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AgentConfig:
-  """What all agents have in common (paper, appendix on network architecture).
+  """Constants of every agent (paper, appendix on network architecture).
 
   Attributes:
-    name: of the agent.
-    hidden_size: units of every layer (H).
+    name: name of the agent.
+    hidden_size: units in every layer (H).
   """
 
   # Consecutive steps that gradients go back through (L).
@@ -66,16 +66,16 @@ class AgentConfig:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AttendingConfig(AgentConfig):
-  """What the agents of the paper have in common.
+  """Constants that the agents of the paper share.
 
   Attributes:
-    activation: of the hidden layers.
-    attention_gain: of the orthogonal initialisation of attention's query and
-      key matrices; relations have 1.
+    activation: activation function of the hidden layers.
+    attention_gain: gain of the orthogonal initialisation of attention's query
+      and key matrices; relation layers use a gain of 1.
     observation_frame: `world` leaves observations as the environment returns
-      them. `egocentric` applies the environment's own transform to what an
-      agent sees: relative positions with unit directions and distances, and
-      where the map is symmetric a canonical orientation.
+      them. `egocentric` applies the environment's own transform: relative
+      positions with unit directions and distances and, where the map is
+      symmetric, a canonical orientation.
   """
 
   activation: Literal['relu', 'tanh'] = 'relu'
@@ -88,11 +88,11 @@ class AttentionConfig(AttendingConfig):
   """Feed-forward attention over entities.
 
   Attributes:
-    num_hops: attention layers over the entities; the first is queried by the
-      agent's own state, each further one by the result of the one before.
-    num_relations: layers of self-attention before the hops, in which each
-      entity attends to the others and to the agent: so a ball is seen together
-      with the landmark beside it.
+    num_hops: attention layers over the entities. The first is queried by the
+      agent's own state, each further one by the output of the one before.
+    num_relations: self-attention layers before the hops. In them each entity
+      attends to the other entities and to the agent, so that a ball is encoded
+      together with the landmark beside it.
   """
 
   name: str = 'attention'
@@ -107,9 +107,9 @@ class RecurrentConfig(AttendingConfig):
   Attributes:
     segment_length: steps of truncated backpropagation through time (L), a
       divisor of the horizon.
-    auxiliary_position_cost: weight of an auxiliary loss that makes the policy's
-      memory predict the way to a position that only the critic observes, if
-      the task has one (pseudo-Huber loss, in metres).
+    auxiliary_position_cost: weight of an auxiliary loss (pseudo-Huber, in
+      metres) that makes the policy's memory predict the offset to a position
+      that only the critic observes, if the task has one.
   """
 
   name: str = 'recurrent_attention'
@@ -122,43 +122,46 @@ class PpoConfig:
   """Proximal policy optimisation (paper, table of hyper-parameters).
 
   Attributes:
-    learning_rate: of both Adam optimisers, at first.
-    decay_start_steps: environment steps T; after t > T of them learning rate
-      and entropy bonus are (T / t) ** decay_power times their first value. 0:
-      no number of steps begins that.
-    decay_start_coverage: it begins when the mean coverage of the latest three
-      evaluations reaches this, if that is sooner; T are the steps until then.
-      0: no coverage begins that.
-    decay_power: how steeply they fall.
-    average_share: what is evaluated and exported has parameters that are
-      averaged over about so large a share of the iterations so far; 0: those
-      of the latest one.
-    adam_epsilon: of both Adam optimisers.
-    discount: gamma.
+    learning_rate: initial learning rate of both Adam optimisers.
+    decay_start_steps: environment steps T at which the decay starts: after t >
+      T steps the learning rate and the entropy bonus are (T / t) ** decay_power
+      times their initial values. 0: no number of steps starts the decay.
+    decay_start_coverage: coverage, averaged over the latest three evaluations,
+      that starts the decay if it is reached before decay_start_steps; T is then
+      the number of steps made so far. 0: no coverage starts the decay.
+    decay_power: exponent of the decay of learning rate and entropy bonus.
+    average_share: share of the iterations so far, approximately, over which the
+      parameters of the evaluated and exported policy are averaged. 0: its
+      parameters are those of the latest iteration.
+    adam_epsilon: epsilon of both Adam optimisers.
+    discount: discount factor (gamma).
     gae_lambda: lambda of generalized advantage estimation.
     clip: bound on the distance of the probability ratio from 1.
-    value_clip: bound on the distance of the value from the one at roll-out.
+    value_clip: bound on the distance of the predicted value from the value
+      predicted at roll-out.
     huber_delta: error at which the value loss becomes linear.
-    center_rewards: whether the mean reward of a roll-out is subtracted, of each
-      role and entity count by itself. With episodes of fixed length and
-      observed time this changes no advantage, and spares the value learning a
-      constant.
-    advantage_std_floor: lower bound of the standard deviation that advantages
-      are divided by; before any reward is found, advantages are critic noise.
-    entropy_cost: weight of the entropy bonus.
+    center_rewards: whether the mean reward of a roll-out is subtracted from its
+      rewards, separately for each role and entity count. With episodes of fixed
+      length and observed time this changes no advantage, and the value network
+      does not have to learn a constant.
+    advantage_std_floor: lower bound on the standard deviation by which
+      advantages are divided. Before any reward is found, advantages are only
+      critic noise.
+    entropy_cost: initial weight of the entropy bonus.
     value_cost: weight of the value loss.
     num_epochs: passes over the data of an iteration.
-    num_minibatches: Adam steps in a pass.
-    max_minibatch: agent-samples of an entity count that an Adam step learns
-      from, at most; a pass leaves out the others, at random. 0: all.
-    gradient_scale: factor on the mean gradient (the released code sums over
-      its K data chunks, which is K times the mean).
-    max_gradient_norm: bound on the norm of each network's gradient; 0 for none.
-    normalize_value: whether the value learns normalised returns.
-    value_decay: of the moving moments of the returns, per iteration.
+    num_minibatches: Adam steps in each pass.
+    max_minibatch: largest number of agent-samples of an entity count in an Adam
+      step; each pass leaves out the rest at random. 0: no limit.
+    gradient_scale: factor on the mean gradient (the released code sums over its
+      K data chunks, which gives K times the mean).
+    max_gradient_norm: bound on each network's gradient norm; 0: no bound.
+    normalize_value: whether the value network learns normalised returns.
+    value_decay: decay per iteration of the moving moments of the returns.
     microbatch_vectors: entity vectors in a microbatch, over which gradients are
-      summed, and in a block of worlds in a roll-out. For speed and memory; as
-      blocks have seeds of their own, another number is another random run.
+      summed, and in a block of worlds in a roll-out. It affects speed and
+      memory. Blocks have their own seeds: another number gives another random
+      run.
   """
 
   learning_rate: Annotated[float, Range(0.0, 1.0)] = 7e-4
@@ -188,10 +191,10 @@ class PpoConfig:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class CurriculumConfig:
-  """What all curricula have in common.
+  """Constants of every curriculum.
 
   Attributes:
-    name: of the curriculum.
+    name: name of the curriculum.
   """
 
   name: str = ''
@@ -199,16 +202,17 @@ class CurriculumConfig:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class EditingConfig(CurriculumConfig):
-  """Curricula that begin with easy tasks and make new tasks of known ones.
+  """Constants of curricula that start with easy tasks and edit known tasks.
 
-  A task's presets set these constants, so that all such curricula are given the
+  The presets of a task set these constants, so that all such curricula get the
   same easy tasks and the same noise.
 
   Attributes:
-    num_easy_tasks: easy tasks that the curriculum begins with.
-    noise: half-width of the uniform noise (delta), in units of phi.
+    num_easy_tasks: easy tasks that the curriculum starts with.
+    noise: half-width of the uniform noise on tasks (delta), in units of phi.
     noise_probability: probability that an entity is perturbed; 1 perturbs all.
-      A few entities moved far are learned sooner than all moved a little.
+      Tasks with a few entities moved far are learned sooner than tasks with all
+      entities moved a little.
   """
 
   num_easy_tasks: Annotated[int, Range(1, 20_000)] = 500
@@ -221,44 +225,48 @@ class TaskExpansionConfig(EditingConfig):
   """Task expansion (paper, Algorithm 1).
 
   Attributes:
-    capacity: tasks in the active set and in the solved set (C).
-    batch_shares: whether a batch holds solved_fraction of solved tasks, or as
-      many as the solved set has of the tasks of both sets (ablation of the
-      paper).
-    solved_fraction: share of solved tasks in a batch, where it is fixed.
-    target_share: share of tasks of the target distribution in a batch, times
-      the latest evaluated coverage, so that they replace the curriculum's tasks
-      as the target is mastered.
-    score: what is compared with the two bounds below: the value, or the share
-      of roll-outs with progress 1 in each of the last five steps. With
-      training.num_rollouts=1 that is 0 or 1.
-    solved_value: tasks above it are solved (sigma_max), strictly.
-    dropped_value: tasks below it leave a full active set (sigma_min).
-    num_children: tasks proposed in an update at most (B_exp).
-    max_children_per_seed: of one newly solved task, 0 for no bound; keeps the
-      first few solved tasks from crowding the easy ones out.
-    seed_source: whose children are proposed: those of newly solved tasks; of
-      active tasks whose latest score is at least dropped_value (the paper's
-      text of Exp.Act); or of any task in the active set, played or not (as the
-      authors ran it in Simple-Spread).
-    seed_choice: the first tasks of the source become seeds, or a random choice.
+    capacity: capacity of the active set and of the solved set, in tasks (C).
+    batch_shares: whether the share of solved tasks in a batch is
+      solved_fraction, or equals the share of solved tasks in both sets together
+      (ablation of the paper).
+    solved_fraction: share of solved tasks in a batch if batch_shares is fixed.
+    target_share: share of target tasks in a batch at coverage 1. It is
+      multiplied by the latest evaluated coverage, so that target tasks replace
+      the curriculum's tasks as the policy masters them.
+    score: score of a task, which is compared with solved_value and
+      dropped_value: the value, or the share of roll-outs with progress 1 in
+      each of the last five steps. With training.num_rollouts=1 that share is 0
+      or 1.
+    solved_value: score that a task must exceed to be solved (sigma_max).
+    dropped_value: score below which a task leaves a full active set
+      (sigma_min).
+    num_children: largest number of tasks proposed in an update (B_exp).
+    max_children_per_seed: largest number of children of one seed; 0: no
+      bound. A bound keeps the first few solved tasks from crowding out
+      the easy tasks.
+    seed_source: tasks that become seeds, whose children are proposed: newly
+      solved tasks; active tasks whose latest score is at least dropped_value
+      (the paper's text of Exp.Act); or any tasks in the active set, played or
+      not (as the authors ran it in Simple-Spread).
+    seed_choice: whether the first tasks of the source or random ones become
+      seeds.
     admission: whether children enter the active set at once, or only after they
       were played and scored at least dropped_value and at most solved_value
-      (the paper's evaluation of new tasks). At most training.num_tasks of them
-      are tested in an iteration; that is not trained on, and its steps count.
+      (the paper's evaluation of new tasks). At most training.num_tasks children
+      are tested in an iteration, without training; their steps count.
     step_size: Euclidean length of the Stein step (epsilon), in units of phi.
-    weighting: which tasks repel a seed: solved ones, all alike (equation 6 of
-      the paper), or those of both sets, each in proportion to its latest score
-      in the active set, and untested ones not at all (equation 5). The step's
-      length is the same.
-    bandwidth: of the kernel (h).
-    kernel: a one-dimensional kernel per coordinate (released code), or the
-      joint kernel of the paper.
-    is_attractive: whether the step goes towards solved tasks instead of away.
+    weighting: which tasks repel a seed: solved tasks, all equally (equation 6
+      of the paper), or tasks of both sets, each in proportion to its latest
+      score in the active set and untested tasks not at all (equation 5). The
+      length of the step is the same.
+    bandwidth: bandwidth of the kernel (h).
+    kernel: kernel of the Stein step: one-dimensional for each coordinate
+      (released code), or the joint kernel of the paper.
+    is_attractive: whether the Stein step goes towards solved tasks, not away.
     rejection: whether noise that makes an entity infeasible is redrawn. If not,
-      it is drawn once, and the space clips the child: in a room each point goes
-      to the nearest legal place; elsewhere a child may stay infeasible.
-    max_redraws: bound on the draws of noise for an infeasible entity.
+      it is drawn once, and the task space clips the child: in a room each point
+      moves to the nearest legal place; elsewhere a child may stay infeasible.
+    max_redraws: largest number of noise draws for an infeasible entity.
     num_neighbours: nearest neighbours whose mean distance is a task's novelty.
     active_eviction: which tasks a full active set removes.
     solved_eviction: which tasks a full solved set removes.
@@ -294,23 +302,24 @@ class ProgressionConfig:
   """Entity progression (paper, section on entity progression).
 
   Attributes:
-    entity_counts: numbers of entities that are trained one after another, like
-      '4,8,16'; with two kinds of counted entities like '2x2,4x2,4x4'. Empty:
-      no progression.
-    transition: whether both counts are trained together for a while, or the
-      larger one alone at once.
-    switch_coverage: greedy coverage of the present count at which the next one
-      begins, and of that one at which the present one ends.
-    latest_switch: iterations with one count alone after which the next one
-      begins whatever the coverage; 0: never.
-    mixing_step: increment of the weight of the larger count.
-    mixing_interval: iterations between increments (D).
-    mixing: share of the smaller count: as many agents as the larger one would
-      have had (released code), its weight (paper), or its number of draws from
-      the categorical distribution.
-    reset_optimizer: whether both Adam optimisers begin anew, as if no step was
-      made, when a count is first trained on. Learning rate and the moments of
-      the returns stay.
+    entity_counts: entity counts that are trained one after another, such as
+      '4,8,16', or '2x2,4x2,4x4' with two kinds of counted entities. Empty: no
+      entity progression.
+    transition: whether two consecutive entity counts are trained together for a
+      while, or training switches to the larger one at once.
+    switch_coverage: greedy coverage with the present entity count at which the
+      next count begins, and with the next count at which the present one ends.
+    latest_switch: iterations with one entity count alone after which the next
+      count begins at any coverage; 0: never.
+    mixing_step: increment of the weight of the larger entity count.
+    mixing_interval: iterations between increments of the larger count's weight
+      (D).
+    mixing: share of the smaller entity count: as many agents as the larger
+      count would have had (released code), the smaller count's weight (paper),
+      or its number of draws from the categorical distribution.
+    reset_optimizer: whether both Adam optimisers are reset, as if no step had
+      been made, when an entity count is first trained on. The learning rate and
+      the moments of the returns are kept.
   """
 
   entity_counts: str = ''
@@ -329,13 +338,12 @@ class TrainingConfig:
 
   Attributes:
     num_tasks: worlds played in parallel (B).
-    num_rollouts: roll-outs, each with its update, on one draw of tasks (R).
-    num_evaluation_tasks: tasks of an evaluation.
+    num_rollouts: roll-outs, each with its own update, on one draw of tasks (R).
+    num_evaluation_tasks: tasks in an evaluation.
     checks_tasks: whether a run ends if its curriculum returns tasks that are
-      infeasible or not finite; results are the same.
-    gives_target: whether the curriculum can draw tasks of the target
-      distribution. If not, it is given tasks that are uniform over the legal
-      region instead.
+      infeasible or not finite. The check does not change results.
+    gives_target: whether the curriculum can draw target tasks. If not, it is
+      given tasks that are uniform over the legal region instead.
   """
 
   num_tasks: Annotated[int, Range(1, 1_000_000)] = 120
@@ -351,11 +359,11 @@ class Config:
 
   Attributes:
     seed: root of all randomness.
-    preset: that the constants come from.
-    environment: which world.
-    agent: networks.
-    ppo: learning.
-    curriculum: which tasks come next.
+    preset: name of the preset that the constants come from.
+    environment: the world.
+    agent: the networks.
+    ppo: the learner.
+    curriculum: the choice of the next tasks.
     progression: how the number of entities grows.
     training: how much is played.
   """
@@ -375,9 +383,9 @@ class RunLength:
   """When to stop, evaluate and save; may change when a run is resumed.
 
   Attributes:
-    num_env_steps: environment steps in all (evaluation not counted).
-    stop_at_coverage: ends the run when the mean of the last three evaluations
-      reaches it; 0 for never.
+    num_env_steps: total environment steps (evaluation not counted).
+    stop_at_coverage: coverage, averaged over the latest three evaluations, at
+      which the run ends; 0: never.
     evaluation_interval: iterations between evaluations.
     checkpoint_interval: iterations between checkpoints.
     num_checkpoints: checkpoints to keep.

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What the commands know of a task, in one place beside the task.
+"""Everything that the commands know about a task, in one place beside the task.
 
 Specs import neither TensorFlow nor MuJoCo: pictures are drawn without them.
 """
@@ -19,13 +19,14 @@ if TYPE_CHECKING:
   from vacl_tf.environments import base
 
 Values = Mapping[str, Any]  # Overrides by dotted name.
-# Million environment steps, mean and population standard deviation of an
-# evaluation, NaN where it is not known.
+# Million environment steps, and the mean and population standard deviation of
+# an evaluation; NaN where the deviation is not known.
 Point = tuple[float, float, float]
 
 # How a run settles, whenever it comes to that; see config.PpoConfig. In
-# Hard-Spread coverage stays at 0.9 after 4.2 M to 5.0 M steps instead of 3.9 M
-# to 7.3 M with (4 M / t), and is the same in the end (three seeds each).
+# Hard-Spread, coverage stays at 0.9 after 4.2 M to 5.0 M steps instead of after
+# 3.9 M to 7.3 M with (4 M / t), and it is the same in the end (three seeds
+# each).
 SETTLING: Values = {
   'ppo.decay_start_coverage': 0.5,
   'ppo.decay_power': 0.5,
@@ -35,15 +36,14 @@ SETTLING: Values = {
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Preset:
-  """Constants that a task is trained with; all others are the defaults.
+  """Constants that a task is trained with; all others keep their defaults.
 
   Attributes:
-    num_env_steps: of a run, with at most the counts of the task's own world,
-      and with more of any entity.
-    values: for all counts.
-    above: by a number of entities, what differs where there are more of any
-      counted kind.
-    grows_together: whether the default path doubles all counted kinds at once,
+    num_env_steps: length of a run with at most the counts of the task's own
+      world, and with more of any entity.
+    values: overrides for all entity counts.
+    above: overrides by entity count, for worlds with more of any counted kind.
+    grows_together: whether the default path doubles all counted kinds at once
       instead of one after another.
   """
 
@@ -55,22 +55,22 @@ class Preset:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TaskSpec:
-  """A task.
+  """A task and everything that the commands know about it.
 
   Attributes:
-    world: its constants, with the counts that a growing run begins with. A
-      subclass of EnvironmentConfig adds constants of the task's own.
-    make: returns the world of given constants.
-    presets: constants of training by name; 'default' has to be there.
+    world: constants of the world, with the entity counts that a growing run
+      starts with. A subclass of EnvironmentConfig adds constants of its own.
+    make: returns the world, given its constants.
+    presets: training constants by name of the preset; 'default' is required.
     most: the largest number of each counted entity.
     least: the smallest number of each counted entity.
-    agent: the name of the agent that trains it unless another is asked for.
-    judged_horizons: given the constants, steps after which coverage is
-      reported besides the horizon.
-    measures: what progress and success mean, for tables.
-    layout: given the constants and the path of counts, where task vectors put
-      entities, for pictures.
-    references: published curves of coverage, by number of agents.
+    agent: name of the agent that trains the task unless the user names another.
+    judged_horizons: returns, given the constants, the numbers of steps after
+      which coverage is reported in addition to the horizon.
+    measures: meaning of progress and success, for tables.
+    layout: returns, given the constants and the path of entity counts, where
+      task vectors place entities, for pictures.
+    references: published coverage curves, by number of agents.
   """
 
   world: config.EnvironmentConfig

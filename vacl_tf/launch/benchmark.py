@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures speed: python -m vacl_tf.launch.benchmark [--json].
 
-Each figure is the best of several repeats, compilation apart: on a shared
-machine the best one is the least disturbed.
+Each figure is the best of several repeats, without compilation. On a shared
+machine the best repeat is the least disturbed one.
 """
 
 import contextlib
@@ -52,7 +52,7 @@ _COUNTS = command_line.Flag(
   flags.DEFINE_string,
   'counts',
   None,
-  'Numbers of entities to measure, like 4,8 or 2x2,4x2. Default: those with '
+  'Entity counts to measure, like 4,8 or 2x2,4x2. Default: those with '
   "published results, or else the task's own.",
   _WHAT,
 )
@@ -60,7 +60,7 @@ _REPEATS = command_line.Flag(
   flag_kinds.whole,
   'repeats',
   5,
-  'Timed calls of each part; the fastest one counts.',
+  'Timed calls of each part; the fastest call counts.',
   _WHAT,
   lower_bound=1,
   upper_bound=1000,
@@ -69,13 +69,14 @@ _STARTS = command_line.Flag(
   flag_kinds.switch,
   'starts',
   False,
-  'Also measure the time from the command until the first iteration is done '
-  'and evaluated, with nothing compiled before (cold) and again (warm).',
+  'Also measure the time from the start of the command until the first '
+  'iteration is done and evaluated: first with nothing compiled before (cold), '
+  'then once more (warm).',
   _WHAT,
 )
 _AGENT = command_line.AGENT.meaning('Agent.', _WHAT)
 _JSON = command_line.JSON.meaning(
-  'Print one JSON object instead of lines.', _WHAT
+  'Print one JSON object instead of lines of text.', _WHAT
 )
 
 _define = command_line.defines(

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Benchmarks a curriculum: launch.benchmark_curriculum --submission=mine.py.
 
-The file registers one curriculum; all else is frozen, see docs/benchmark.md.
-Runs are trained and evaluated on a core each; started again after whatever
-happened, it goes on. OUTPUT/rows/ has a file a run, OUTPUT/table.md the table.
+The file registers one curriculum; everything else is fixed, see
+docs/benchmark.md. Each run is trained and evaluated on a core of its own. After
+an interruption or a failure, the same command continues. OUTPUT/rows/ holds one
+file for each run, and OUTPUT/table.md the table.
 """
 
 import pathlib
@@ -41,27 +42,28 @@ _SMOKE = command_line.Flag(
   flag_kinds.switch,
   'smoke',
   False,
-  'One seed of two tasks with small budgets, to see that everything works.',
+  'Train one seed of two tasks with small budgets, to see that everything '
+  'works.',
   _WHAT,
 )
 _VERIFY = command_line.Flag(
   flags.DEFINE_string,
   'verify',
   None,
-  'Row of a submission: train its seed again, and compare.',
+  'File of a row of a submission; its seed is trained again and compared.',
   _WHAT,
 )
 _REPORT = command_line.Flag(
   flag_kinds.switch,
   'report',
   False,
-  'Make no run, but write the table of the rows in --output.',
+  'Write the table of the rows in --output, and start no run.',
   _WHAT,
 )
-_TASKS = study.TASKS.meaning('Only these tasks. Default: all.', _WHAT)
-_SEEDS = study.SEEDS.meaning('Only these seeds, like 100,102.', _WHAT)
+_TASKS = study.TASKS.meaning('Train only these tasks. Default: all.', _WHAT)
+_SEEDS = study.SEEDS.meaning('Train only these seeds, like 100,102.', _WHAT)
 _SHARD = study.SHARD.meaning(
-  'Which part of the runs is for this machine, like 1/4. Machines may share '
+  'Part of the runs that this machine makes, like 1/4. Machines may share '
   '--output.',
   _WHAT,
 )
@@ -69,7 +71,8 @@ _OUTPUT = command_line.Flag(
   flags.DEFINE_string,
   'output',
   None,
-  'Folder of the submission. Default: benchmark/NAME, with -smoke or -verify.',
+  'Folder of the submission. Default: benchmark/NAME, which ends in -smoke or '
+  '-verify with these flags.',
   _WHERE,
 )
 

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks what a file registers: launch.check --import=mine.py.
 
-Tasks are played with random actions, agents evaluated, curricula asked for
-tasks, told made-up values and resumed; all in seconds and without training.
+Tasks are played with random actions, and agents are evaluated. Curricula are
+asked for tasks, given made-up values and resumed. All of it takes seconds, and
+nothing is trained.
 """
 
 from collections.abc import Iterator
@@ -24,8 +25,8 @@ _ENV = command_line.Flag(
   flags.DEFINE_string,
   'env',
   None,
-  'Task that agents and curricula are tried on. Default: the first one of the '
-  "file, or else the library's first.",
+  'Task on which agents and curricula are tried. Default: the first task of '
+  "the file, or else the library's first.",
 )
 
 

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures `vacl_tf.client`: python -m vacl_tf.launch.client_speed.
 
-Milliseconds of a round of 120 tasks of Simple-Spread's size, pipe included,
-once the curriculum's sets are full: without and with a feasibility function,
-and for comparison those of the same update in this process, not compiled.
+Prints the milliseconds of a round of 120 tasks of the size of Simple-Spread's,
+pipe included, once the sets of the curriculum are full: without and with a
+feasibility function and, for comparison, for the same update in this process,
+not compiled.
 """
 
 import functools

@@ -98,7 +98,8 @@ IMPORT = Flag(
   'import',
   [],
   'Module, or path of a .py file, that registers tasks, agents, curricula or '
-  'studies of your own; with commas, or the flag several times.',
+  'studies of your own. For several, separate them with commas or repeat the '
+  'flag.',
 )
 
 USAGE, FAILURE = 2, 1  # Exit codes.

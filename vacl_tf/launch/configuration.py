@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints docs/configuration.md: python -m vacl_tf.launch.configuration.
 
-All of it is read from the dataclasses and the tasks' presets.
+The page is read from the dataclasses and the presets of the tasks.
 """
 
 from collections.abc import Iterator
@@ -17,11 +17,11 @@ from vacl_tf.launch import fields
 
 _HEAD = """# Configuration
 
-A field is a flag of `launch.main`: `--config.ppo.clip=0.1`. Those of
-`environment`, `agent` and `curriculum` depend on `--env`, `--agent`
-and `--curriculum`. These and the seed, preset and numbers of entities have
-[flags of their own](flags.md). This page is printed by
-`python -m vacl_tf.launch.configuration`; a test compares it.
+Each field is a flag of `launch.main`, such as `--config.ppo.clip=0.1`. The
+fields of `environment`, `agent` and `curriculum` depend on `--env`, `--agent`
+and `--curriculum`. These three names, the seed, the preset and the entity
+counts have [flags of their own](flags.md). This page is printed by
+`python -m vacl_tf.launch.configuration`; a test compares it with that output.
 """
 
 
@@ -30,7 +30,7 @@ def page() -> str:
   parts = [_HEAD]
   for prefix, node in _sections():
     parts.append(_section(prefix, node))
-  parts.append('## Presets\n\nWhat differs from the defaults above.\n')
+  parts.append('## Presets\n\nValues that differ from the defaults above.\n')
   for name in catalog.TASKS.names():
     parts.append(_presets(name))
   return '\n'.join(parts)

@@ -17,16 +17,16 @@ DEVICE = command_line.Flag(
   flags.DEFINE_string,
   'device',
   'auto',
-  'What to compute with: cpu, gpu:0, gpu:1 and so on; auto: a GPU if there is '
-  'one, and with several replicas on a machine one each.',
+  'Device to compute on: cpu, gpu:0, gpu:1 and so on; auto: a GPU if there is '
+  'one, and a GPU each for several replicas on a machine.',
   command_line.MACHINE,
 )
 THREADS = command_line.Flag(
   flag_kinds.whole,
   'threads',
   None,
-  'Most threads that a process computes with. Default: one for each CPU that '
-  'it may use.',
+  'Largest number of threads that a process computes with. Default: one for '
+  'each CPU that it may use.',
   command_line.MACHINE,
   lower_bound=1,
   upper_bound=machine.MANY_THREADS,

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Evaluates a trained policy: python -m vacl_tf.launch.evaluate --run_dir=DIR.
 
-Works for a number of agents that the policy never saw.
+The policy can also play with numbers of agents that it was not trained with.
 """
 
 import contextlib
@@ -35,7 +35,7 @@ from vacl_tf.training import evaluation
 from vacl_tf.training import files
 
 _HORIZONS = overrides.bounds(config.EnvironmentConfig(), 'horizon')
-_POLICY, _PLAY, _TOLD = 'Which policy', 'What it plays', 'What is told'
+_POLICY, _PLAY, _TOLD = 'Which policy', 'What it plays', 'What is reported'
 
 _RUN_DIR = command_line.RUN_DIR.meaning(
   'Folder of a run, finished or in progress.', _POLICY
@@ -44,35 +44,37 @@ _SAVED_MODEL = command_line.Flag(
   flags.DEFINE_string,
   'saved_model',
   None,
-  'Folder of an exported policy, instead of --run_dir.',
+  'Folder of an exported policy to evaluate instead of --run_dir.',
   _POLICY,
 )
 _RUN_GRAPH = command_line.Flag(
   flag_kinds.switch,
   'run_graph',
   False,
-  'Run the program that the saved model is; only if you trust its author.',
+  'Run the program in the saved model; use this only if you trust its author.',
   _POLICY,
 )
 _NUM_AGENTS = command_line.Flag(
   flag_kinds.wholes,
   'num_agents',
   None,
-  'Agents in each world, or several numbers like 4,8,24. Default: as trained.',
+  'Agents in each world, or several numbers like 4,8,24. Default: as many as '
+  'in training.',
   _PLAY,
 )
 _NUM_BOXES = command_line.Flag(
   flag_kinds.whole,
   'num_boxes',
   None,
-  'Boxes, if the task has any. Default: as trained, or as --num_agents.',
+  'Boxes in each world, if the task has any. Default: as many as --num_agents '
+  'if that is given, or else as in training.',
   _PLAY,
 )
 _NUM_TASKS = command_line.Flag(
   flag_kinds.whole,
   'num_tasks',
   500,
-  'Fresh tasks of the target distribution, for each number of agents.',
+  'Fresh target tasks for each number of agents.',
   _PLAY,
   lower_bound=int(bounds.JUDGED_TASKS.low),
   upper_bound=int(bounds.JUDGED_TASKS.high),
@@ -81,8 +83,8 @@ _HORIZON = command_line.Flag(
   flag_kinds.whole,
   'horizon',
   None,
-  'Steps of an episode: with more of them tells whether time was short. '
-  'Default: as trained.',
+  'Steps of an episode. More steps show whether time was short. Default: as '
+  'many as in training.',
   _PLAY,
   lower_bound=int(_HORIZONS.low),
   upper_bound=int(_HORIZONS.high),
@@ -91,27 +93,29 @@ _VIDEO = command_line.Flag(
   flags.DEFINE_string,
   'video',
   None,
-  'FILE.gif or FILE.mp4 of four episodes, with the last number of agents.',
+  'Film of four episodes to write, FILE.gif or FILE.mp4, with the last of '
+  '--num_agents.',
   _TOLD,
 )
 _STOCHASTIC = command_line.Flag(
   flag_kinds.switch,
   'stochastic',
   False,
-  'Draw actions as in training instead of taking the likeliest ones.',
+  'Sample actions as in training instead of taking the most likely ones.',
   _PLAY,
 )
 _REPEATS = command_line.Flag(
   flag_kinds.whole,
   'repeats',
   0,
-  'Instead of means over tasks tell how the worst tasks go, and those with '
-  'long ways: each is played so many times with drawn actions, twice.',
+  'Report the success rate in the worst tasks and in tasks with long ways '
+  'instead of means over tasks. Each task is played this many times with '
+  'sampled actions, twice.',
   _TOLD,
   lower_bound=0,
   upper_bound=1000,
 )
-_SEED = command_line.SEED.meaning('Of the tasks and the actions.', _PLAY)
+_SEED = command_line.SEED.meaning('Seed of the tasks and the actions.', _PLAY)
 _JSON = command_line.JSON.meaning(
   'Print one JSON object instead of a table.', _TOLD
 )

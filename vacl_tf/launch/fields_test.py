@@ -40,14 +40,14 @@ class FieldsTest(parameterized.TestCase):
     ('pace', 'how fast it is, like this: 0.5 tasks a step', '0 to 1e-07'),
     ('steep', 'whether it climbs', 'true, false'),
     ('untold', '', ''),
-    ('name', 'of the curriculum', ''),
+    ('name', 'name of the curriculum', ''),
   )
   def test_docstrings_of_any_indent(self, name, meaning, allowed):
     self.assertEqual(fields.meaning(_Wide(), name), meaning)
     self.assertEqual(fields.allowed(_Wide(), name), allowed)
 
   def test_a_docstring_without_fields_means_nothing(self):
-    self.assertEqual(fields.meaning(_Odd(), 'name'), 'of the curriculum')
+    self.assertEqual(fields.meaning(_Odd(), 'name'), 'name of the curriculum')
 
   def test_fields_of_a_section(self):
     cfg = config.Config()

@@ -1,8 +1,8 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What the commands do, for notebooks and scripts, without flags.
+"""The commands as functions, for notebooks and scripts.
 
-Reached as vacl_tf.make_config, vacl_tf.train and so on.
+They are available as vacl_tf.make_config, vacl_tf.train and so on.
 """
 
 import contextlib
@@ -41,11 +41,11 @@ load_policy = policy_files.load_policy
 
 
 class Trained(NamedTuple):
-  """What came of training.
+  """The result of training.
 
   Attributes:
     run_dir: folder with the policy, checkpoints, metrics and curves.
-    rows: of metrics.csv, those that this call has added.
+    rows: rows of metrics.csv that this call has added.
   """
 
   run_dir: pathlib.Path
@@ -53,7 +53,7 @@ class Trained(NamedTuple):
 
   @property
   def coverage(self) -> float:
-    """Coverage of the run's last evaluation, NaN if there was none."""
+    """Coverage in the last evaluation of the run, NaN if there was none."""
     found = records.read_metrics(self.run_dir / 'metrics.csv')['coverage']
     return float([math.nan, *found[~np.isnan(found)]][-1])
 
@@ -74,20 +74,21 @@ def make_config(
 
   Args:
     env: name of the task.
-    num_agents: to master; None for as many as num_boxes or the last of
-      entity_counts, if they are given, else for the task's own number.
-    num_boxes: if the task has any; None for as many as agents.
-    preset: constants to start from.
-    agent: name; None for the task's own.
-    curriculum: name; None for the default one.
-    entity_counts: on the way, like '4,8,16', (4, 8, 16) or [(2, 2), (4, 4)];
-      '' for no entity progression, None for the default ones.
+    num_agents: number of agents to train for; None for num_boxes or the last of
+      entity_counts, if one is given, or else the task's own number.
+    num_boxes: number of boxes, if the task has any; None for as many as agents.
+    preset: name of the preset to start from.
+    agent: name of the agent; None for the task's own.
+    curriculum: name of the curriculum; None for the default one.
+    entity_counts: counts to train one after another, like '4,8,16', (4, 8, 16)
+      or [(2, 2), (4, 4)]; '' for no entity progression, None for the default.
     seed: root of all randomness.
-    changes: of single constants, like {'ppo.clip': 0.1}; docs/configuration.md
-      lists them. What the arguments above say is not among them.
+    changes: other constants to change, like {'ppo.clip': 0.1};
+      docs/configuration.md lists them. Those that an argument above sets are
+      refused.
 
   Raises:
-    ValueError: it is not a possible config; the message says what is allowed.
+    ValueError: the config is not possible; the message says what is allowed.
   """
   for name in (changes or {}).keys() & config_flags.CHOOSE_PRESETS.keys():
     raise ValueError(
@@ -207,27 +208,27 @@ def train(
   on_row: Callable[[dict[str, float]], None] = lambda row: None,
   **length: Any,
 ) -> Trained:
-  """Trains, or resumes what is in the folder, as `launch.main` does.
+  """Trains as `launch.main` does, or resumes the run in the folder.
 
-  A process may call it several times. After Ctrl-C the same call goes on.
+  A process may train several times. After Ctrl-C the same call resumes the run.
 
   Args:
-    cfg: of `make_config`.
-    run_dir: folder; None for one below runs/ with the name of the task.
-    envs: of your own, as environments.load_all(cfg) returns them, or None.
-    restart: train anew; what is in the folder is renamed first.
-    on_row: takes each row of metrics.csv, as numbers by name.
+    cfg: config from `make_config`.
+    run_dir: folder of the run; None for one in runs/ named after the task.
+    envs: your own worlds, as environments.load_all(cfg) returns them, or None.
+    restart: whether to train from scratch; an existing folder is renamed first.
+    on_row: called with each row of metrics.csv, as numbers by name.
     **length: fields of `config.RunLength`, such as num_env_steps=1_000_000.
 
   Raises:
     ValueError: the config, the length or a user's world is not possible, the
       folder can't be used, or memory is too small.
-    ImportError: what simulates the world is not installed.
-    curriculum.base.CurriculumError: of a user's curriculum.
-    training.loop.DivergedError, training.files.WriteError: infinite numbers, or
-      a full disk; the last checkpoint is good.
-    KeyboardInterrupt, SystemExit: Ctrl-C or SIGTERM, after the run was saved;
-      in another thread than the main one signals are not heard.
+    ImportError: the simulator of the world is not installed.
+    curriculum.base.CurriculumError: a user's curriculum broke its contract.
+    training.loop.DivergedError, training.files.WriteError: numbers became
+      infinite, or the disk is full; the last checkpoint is good.
+    KeyboardInterrupt, SystemExit: Ctrl-C or SIGTERM came; the run was saved
+      first. Only calls in the main thread notice signals.
   """
   began = time.monotonic()
   bounds.check(cfg)
@@ -266,25 +267,26 @@ def evaluate(
 
   Args:
     run_dir: folder of a run, in progress or finished.
-    saved_model: folder of an exported policy, instead.
-    num_agents: in each world; None for as many as in training.
-    num_boxes: likewise; None for as in training, or as many as agents.
-    num_tasks: 2 to 100,000.
+    saved_model: folder of an exported policy to play instead of run_dir.
+    num_agents: agents in each world; None for as many as in training.
+    num_boxes: boxes in each world; None for as many as num_agents, if that is
+      given, or else as in training.
+    num_tasks: number of tasks, 2 to 100,000.
     horizon: steps of an episode; None for as many as in training.
-    seed: of tasks and actions.
-    is_greedy: whether the likeliest action is taken.
-    run_graph: run the program that the saved model is; only if you trust its
-      author.
-    video: file of a film of four episodes, FILE.gif or FILE.mp4.
+    seed: seed of tasks and actions.
+    is_greedy: whether the most likely action is taken.
+    run_graph: whether to run the program in the saved model; use this only if
+      you trust its author.
+    video: film of four episodes to write, FILE.gif or FILE.mp4.
 
   Returns:
-    Coverage and success as {'mean', 'low', 'high'}, what was played, and where
-    the video is.
+    Coverage and success, each as {'mean', 'low', 'high'}, what was played, and
+    the path of the video.
 
   Raises:
     ValueError: there is no such world, a number is out of range, the policy
-      can't play, there can be no video, or a user's world fails.
-    tensorflow.errors.OpError, TypeError: the graph of run_graph can't play.
+      can't play, the video can't be made, or a user's world fails.
+    tensorflow.errors.OpError, TypeError: the graph of the policy can't play.
   """
   _check_played(num_tasks, seed, horizon)
   if video is not None:

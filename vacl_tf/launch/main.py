@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trains: python -m vacl_tf.launch.main --env=simple_spread --num_agents=4.
 
-Started again with the same run_dir, it resumes. Every constant of the task, the
-agent and the curriculum is a flag. --import=my_task.py brings some of your own.
+The same command with the same run_dir resumes the run. Every constant of the
+task, the agent and the curriculum is a flag. --import=my_task.py registers
+tasks, agents and curricula of your own.
 """
 
 import contextlib
@@ -53,23 +54,25 @@ _NUM_AGENTS = command_line.Flag(
   flag_kinds.whole,
   'num_agents',
   None,
-  "Agents to master. Default: the task's own number, or as many as boxes.",
+  'Number of agents to train for. Default: as many as --num_boxes if that is '
+  "given, or else the task's own number.",
   _WHAT,
 )
 _NUM_BOXES = command_line.Flag(
   flag_kinds.whole,
   'num_boxes',
   None,
-  'Boxes, if the task has any. Default: as many as agents.',
+  'Number of boxes to train for, if the task has any. Default: as many as '
+  'agents.',
   _WHAT,
 )
 _ENTITY_COUNTS = command_line.Flag(
   flags.DEFINE_string,
   'entity_counts',
   None,
-  'Numbers of entities on the way there, like 4,8,16 or 2x2,4x2,4x4; empty: '
-  'no entity progression. Default: if the curriculum grows, they double from '
-  "the task's own numbers; with preset paper agents before boxes.",
+  'Entity counts to train one after another, like 4,8,16 or 2x2,4x2,4x4; '
+  'empty: no entity progression. Default: if the curriculum grows, counts '
+  "double from the task's own; with preset paper, agents before boxes.",
   _WHAT,
 )
 _AGENT = command_line.AGENT.meaning('Agent.', _WHAT)
@@ -80,16 +83,16 @@ _SEED = command_line.SEED.meaning(
   'Root of all randomness: the same seed gives the same run.', _WHAT
 )
 _RUN_DIR = command_line.RUN_DIR.meaning(
-  'Folder of the run; one that has begun is resumed. Default: '
-  "runs/ENV_nCOUNT_sSEED; a preset, agent or curriculum that is not the task's "
-  'own stands before the seed.',
+  'Folder of the run. A run that has begun there is resumed. Default: '
+  'runs/ENV_nCOUNT_sSEED; the name of a preset, agent or curriculum other than '
+  "the task's own stands before the seed.",
   _WHERE,
 )
 _RESTART = command_line.Flag(
   flag_kinds.switch,
   'restart',
   False,
-  'Train anew; a run that is in run_dir is renamed to run_dir.old1 first.',
+  'Train from scratch; a run in run_dir is first renamed to run_dir.old1.',
   _WHERE,
 )
 _PRINT_CONFIG = command_line.Flag(
@@ -97,7 +100,7 @@ _PRINT_CONFIG = command_line.Flag(
   'print_config',
   False,
   'Print the constants that the run would have and where each comes from, '
-  'and train nothing.',
+  'without training.',
   _WHERE,
 )
 

@@ -31,7 +31,7 @@ class HelpTest(absltest.TestCase):
       # Of this task's preset, not of all.
       '--config.training.num_tasks=N Worlds played in parallel (B). Allowed: 1 '
       'to 1000000. Default: 300.',
-      '--num_env_steps=N Environment steps in all (evaluation not counted). '
+      '--num_env_steps=N Total environment steps (evaluation not counted). '
       'Allowed: 1 to 1000000000000. Default: 20000000.',
       '--[no]config.environment.sees_birthplace',
       '--config.agent.auxiliary_position_cost',

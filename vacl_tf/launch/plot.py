@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws curves: python -m vacl_tf.launch.plot --run_dirs=A,B --output=FILE.png.
 
-Runs that differ in nothing but the seed are one curve, with the 95 % bootstrap
-interval of their mean; a run alone has its success rate besides, dotted.
-FILE_curriculum.png shows how the tasks of the first run that has recorded them
-changed.
+Runs that differ only in the seed form one curve, with the 95 % bootstrap
+interval of their mean. A single run also has its success rate, dotted.
+FILE_curriculum.png shows how the tasks changed, for the first run that has
+recorded them.
 """
 
 import itertools
@@ -25,21 +25,21 @@ _RUN_DIRS = command_line.Flag(
   flags.DEFINE_multi_string,
   'run_dirs',
   [],
-  'Folders of runs, with commas or the flag several times. A folder that has '
-  'commas in its name is one.',
+  'Folders of runs; separate them with commas or repeat the flag. A folder '
+  'with commas in its name counts as one.',
 )
 _LABELS = command_line.Flag(
   flags.DEFINE_list,
   'labels',
   [],
-  'Names of the runs, one for each of them; runs of the same name are one '
-  'curve. Default: what differs in their configs.',
+  'Names of the runs, one for each; runs of the same name form one curve. '
+  'Default: the differences between their configs.',
 )
 _OUTPUT = command_line.Flag(
   flags.DEFINE_string,
   'output',
   'curves.png',
-  'Picture to write, FILE.png; FILE_curriculum.png goes beside it.',
+  'Picture to write, FILE.png; FILE_curriculum.png is written beside it.',
 )
 
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints docs/python.md: python -m vacl_tf.launch.reference.
 
-Signatures and docstrings are read from the sources, which are not imported: the
-views need packages that are optional.
+Signatures and docstrings are read from the sources, which are not imported,
+because the views need optional packages.
 """
 
 import ast
@@ -18,9 +18,10 @@ from vacl_tf.launch import command_line
 
 _HEAD = """# Python
 
-What can be called, and what it takes, returns and raises. `import vacl_tf` is
-quick: TensorFlow is imported with the first name that needs it. This page is
-printed by `python -m vacl_tf.launch.reference`; a test compares it.
+The public functions and classes: what they take, return and raise.
+`import vacl_tf` is quick: TensorFlow is imported with the first name that needs
+it. This page is printed by `python -m vacl_tf.launch.reference`; a test
+compares it with that output.
 """
 
 
@@ -47,11 +48,11 @@ _GYMNASIUM = 'vacl_tf.environments.gymnasium_view'
 SECTIONS = {
   """## Train and evaluate
 
-Which device is used, and how much of its memory, is up to TensorFlow: call
-`tf.config.set_visible_devices` or `tf.config.experimental.set_memory_growth`
-first. Rows are dicts of numbers, so `on_row=wandb.log` feeds a service. What
-training prints goes to `sys.stdout`; `contextlib.redirect_stdout` sends it
-elsewhere.
+TensorFlow decides which device is used, and how much of its memory. To change
+that, first call `tf.config.set_visible_devices` or
+`tf.config.experimental.set_memory_growth`. Rows are dicts of numbers, so
+`on_row=wandb.log` sends them to a service. Training prints to `sys.stdout`;
+`contextlib.redirect_stdout` sends its output elsewhere.
 """: (
     _Entry(_LIBRARY, 'make_config', 'vacl_tf.make_config'),
     _Entry(_LIBRARY, 'train', 'vacl_tf.train'),

@@ -33,9 +33,9 @@ NUM_REPLICAS = command_line.Flag(
   flags.DEFINE_string,
   'num_replicas',
   'auto',
-  'Processes of this machine that train the run together, each with a share '
-  'of the worlds; auto: those that TF_CONFIG or Slurm name, or else one for '
-  'each GPU, or else 1.',
+  'Processes on this machine that train the run together, each with a share '
+  'of the worlds; auto: the processes that TF_CONFIG or Slurm name, or else '
+  'one for each GPU, or else 1.',
   command_line.MACHINE,
 )
 

@@ -1,10 +1,10 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Runs on one page: python -m vacl_tf.launch.report --run_dirs=A,B.
+"""Shows runs on one page: python -m vacl_tf.launch.report --run_dirs=A,B.
 
-The page is one HTML file that needs no network. Curves are of all runs; the
-curriculum, the worst tasks, the films and the numbers of agents are of the
-first run that has them.
+The page is one HTML file that needs no network. It has the curves of all runs.
+The curriculum, the worst tasks, the films and the scores by number of agents
+are those of the first run that has them.
 """
 
 import os
@@ -43,8 +43,8 @@ _RUN_DIRS = command_line.Flag(
   flags.DEFINE_multi_string,
   'run_dirs',
   [],
-  'Folders of runs, with commas or the flag several times. A folder that has '
-  'commas in its name is one.',
+  'Folders of runs; separate them with commas or repeat the flag. A folder '
+  'with commas in its name counts as one.',
   _RUNS,
 )
 _OUTPUT = command_line.Flag(
@@ -54,7 +54,7 @@ _NUM_TASKS = command_line.Flag(
   flag_kinds.whole,
   'num_tasks',
   200,
-  'Fresh tasks of the target distribution that the policy plays.',
+  'Fresh target tasks that the policy plays.',
   _PLAY,
   lower_bound=int(bounds.JUDGED_TASKS.low),
   upper_bound=int(bounds.JUDGED_TASKS.high),
@@ -63,11 +63,11 @@ _NUM_AGENTS = command_line.Flag(
   flag_kinds.wholes,
   'num_agents',
   None,
-  'Numbers of agents that the policy is scored with, like 4,8,24. Default: as '
-  'trained, and twice as many.',
+  'Numbers of agents with which the policy is scored, like 4,8,24. Default: '
+  'as many as in training, and twice as many.',
   _PLAY,
 )
-_SEED = command_line.SEED.meaning('Of the tasks that are played.', _PLAY)
+_SEED = command_line.SEED.meaning('Seed of the tasks that are played.', _PLAY)
 
 
 def report(

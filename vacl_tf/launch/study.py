@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a study: python -m vacl_tf.launch.study --study=factorial --jobs=2.
 
-Makes what is missing of its runs, each trained and evaluated on a core of its
-own; started again after whatever happened, it goes on. Runs lie in
-RUNS_DIR/TASK/METHOD/seedN, and studies share those that they have in common.
-With --report it writes what is known so far to OUTPUT/STUDY/ instead: table.md,
+Makes the missing runs of the study, each trained and evaluated on a core of its
+own. After an interruption or a failure, the same command continues. Runs are in
+RUNS_DIR/TASK/METHOD/seedN, and studies share the runs that they have in common.
+With --report it instead writes the results so far to OUTPUT/STUDY/: table.md,
 runs.csv, curves.csv and figures.
 """
 
@@ -39,38 +39,42 @@ _STUDY = command_line.Flag(
   _WHAT,
 )
 SEEDS = command_line.Flag(
-  flags.DEFINE_string, 'seeds', '100-104', 'Like 100-104 or 100,102.', _WHAT
+  flags.DEFINE_string,
+  'seeds',
+  '100-104',
+  'Seeds of the runs, like 100-104 or 100,102.',
+  _WHAT,
 )
 TASKS = command_line.Flag(
   flags.DEFINE_list,
   'tasks',
   [],
-  'Only these tasks. Default: all of the study; a name that is not known is '
-  'answered with those that are.',
+  'Only these tasks. Default: all tasks of the study. An unknown task or '
+  'method is answered with the known ones.',
   _WHAT,
 )
 _METHODS = command_line.Flag(
-  flags.DEFINE_list, 'methods', [], 'Only these methods, likewise.', _WHAT
+  flags.DEFINE_list, 'methods', [], 'Only these methods. Default: all.', _WHAT
 )
 JOBS = command_line.Flag(
   flag_kinds.whole,
   'jobs',
   None,
-  'Runs at a time. Default: as many as there are cores.',
+  'Number of runs at a time. Default: the number of cores.',
   _HOW,
 )
 SHARD = command_line.Flag(
   flags.DEFINE_string,
   'shard',
   '1/1',
-  'Which part of the runs is for this machine, like 1/4.',
+  'Part of the runs that this machine makes, like 1/4.',
   _HOW,
 )
 _REPORT = command_line.Flag(
   flag_kinds.switch,
   'report',
   False,
-  'Make no run, but write the report on those that there are.',
+  'Write the report on the existing runs, and start no run.',
   _HOW,
 )
 _RUNS_DIR = command_line.Flag(

@@ -3,8 +3,8 @@
 """All commands by one name: vacl train --env=simple_spread --num_agents=4.
 
 `vacl train` is `python -m vacl_tf.launch.main`; check, evaluate, plot, report,
-study, benchmark, benchmark_curriculum and configuration are those of
-vacl_tf.launch.
+study, benchmark, benchmark_curriculum and configuration are the modules of the
+same name in vacl_tf.launch.
 """
 
 import importlib

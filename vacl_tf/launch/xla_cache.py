@@ -34,8 +34,9 @@ FOLDER = command_line.Flag(
   flags.DEFINE_string,
   'xla_cache',
   None,
-  'Folder of compiled programs, so that the next start is quicker; empty: '
-  'none. Default: vacl_tf/xla in $XDG_CACHE_HOME, or else in ~/.cache.',
+  'Folder in which compiled programs are kept, so that the next start is '
+  'faster; empty: they are not kept. Default: vacl_tf/xla in $XDG_CACHE_HOME, '
+  'or else in ~/.cache.',
   command_line.MACHINE,
 )
 

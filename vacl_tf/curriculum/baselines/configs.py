@@ -12,22 +12,24 @@ from vacl_tf import config
 class ReverseConfig(config.EditingConfig):
   """Reverse curriculum generation (a baseline of the paper).
 
-  VACL's authors perturb all entities, by up to 0.6 in Simple-Spread, 0.4 in
-  Push-Ball and 0.1 in Speaker-Listener.
+  The authors of VACL perturb all entities, by up to 0.6 in Simple-Spread, 0.4
+  in Push-Ball and 0.1 in Speaker-Listener.
 
   Attributes:
-    capacity: tasks in the pool, which begins with easy tasks, and of which the
-      oldest leave.
-    new_share: share of a batch that are children of seeds.
-    score: what says how good a task is: the value (released code), or the share
-      of episodes that succeed (Florensa et al.).
-    least: score of a seed at least.
-    most: score of a seed at most.
-    pool_distance: Euclidean distance from all tasks of the pool that a task
-      needs to be added, in units of phi; 0 adds all seeds, again and again.
-    falls_back: whether a batch without any seed is followed by children of the
-      pool if most of its tasks were too hard, or else by children of its own
-      tasks with ten times the noise. Without it the pool is played.
+    capacity: capacity of the pool, in tasks. The pool starts with easy tasks;
+      when it is full, the oldest tasks leave.
+    new_share: share of a batch that consists of children of seeds.
+    score: score that decides which tasks become seeds: the value (released
+      code), or the share of episodes that succeed (Florensa et al.).
+    least: smallest score of a seed.
+    most: largest score of a seed.
+    pool_distance: Euclidean distance from every task in the pool, in units of
+      phi, that a seed must exceed to join the pool; 0: all seeds join it, again
+      and again.
+    falls_back: whether the curriculum falls back after a batch without any
+      seed: on children of the pool if most tasks of the batch were too hard,
+      and otherwise on children of its own tasks with ten times the noise. If
+      not, it plays tasks of the pool.
   """
 
   name: str = 'rcg'
@@ -42,26 +44,26 @@ class ReverseConfig(config.EditingConfig):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AccelConfig(config.EditingConfig):
-  """ACCEL: prioritised level replay (PLR) that edits what it replays.
+  """ACCEL: prioritised level replay (PLR) that edits the tasks it replays.
 
   Attributes:
-    knows_easy: whether it is given easy tasks: the buffer begins with some, and
-      half of the new tasks are easy. Otherwise new tasks are of the target
-      distribution alone, and num_easy_tasks means nothing.
-    capacity: tasks in the buffer (Lambda).
-    replay_probability: share of replayed tasks among replayed and new ones.
-    edited_share: share of the replayed tasks of which an edit is played in the
-      next iteration; 0 is PLR alone. The authors of ACCEL edit all or the few
-      simplest.
-    train_on_new: whether new and edited tasks are trained on, as part of the
-      batch. Otherwise they are played beside it (robust PLR), and their steps
+    knows_easy: whether the curriculum is given easy tasks. If so, the buffer
+      starts with some of them, and half of the new tasks are easy. If not, all
+      new tasks are target tasks, and num_easy_tasks has no effect.
+    capacity: capacity of the buffer, in tasks (Lambda).
+    replay_probability: share of replayed tasks among replayed and new tasks.
+    edited_share: share of the replayed tasks that are edited; their edits are
+      played in the next iteration. 0 is plain PLR. The authors of ACCEL edit
+      all replayed tasks or the few simplest.
+    train_on_new: whether new and edited tasks are part of the batch and trained
+      on. If not, they are played beside the batch (robust PLR), and their steps
       count.
-    score: what the policy may still gain from a task: the positive value loss,
-      the best target of the critic so far less its mean value (MaxMC), or
-      p (1 - p) of a running mean p of success, which begins at 0.5.
-    temperature: of replay by rank of score (beta).
-    stale_share: share of the replayed tasks that are chosen by how long ago
-      they were played (rho).
+    score: estimate of what the policy may still gain from a task: the positive
+      value loss, the critic's best target so far minus its mean value (MaxMC),
+      or p (1 - p) with a running mean p of success that starts at 0.5.
+    temperature: temperature of the replay by rank of the score (beta).
+    stale_share: share of the replayed tasks that are chosen by the time since
+      they were last played (rho).
     least_filled: share of the buffer that must be filled before any task is
       replayed.
   """
@@ -80,7 +82,7 @@ class AccelConfig(config.EditingConfig):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PlrConfig(AccelConfig):
-  """Robust prioritised level replay: as ACCEL, without edits."""
+  """Robust prioritised level replay (PLR): ACCEL without edits."""
 
   name: str = 'plr'
   replay_probability: Annotated[float, config.Range(0.1, 1.0)] = 0.5
@@ -94,19 +96,20 @@ class SflConfig(config.EditingConfig):
   """Sampling for learnability (SFL).
 
   Attributes:
-    knows_easy: whether it is given easy tasks: new tasks are then of the target
-      distribution, easy, or edits, a third each. Otherwise they are of the
-      target distribution alone, and num_easy_tasks, noise and noise_probability
-      mean nothing.
-    num_easy_tasks: solved tasks that may be edited; in the beginning they are
+    knows_easy: whether the curriculum is given easy tasks. If so, new tasks are
+      target tasks, easy tasks and edits, a third each. If not, all new tasks
+      are target tasks, and num_easy_tasks, noise and noise_probability have no
+      effect.
+    num_easy_tasks: solved tasks that are kept to be edited; at first these are
       easy tasks.
-    num_candidates: tasks that are compared to find the learnable ones (N).
-    num_episodes: played of each candidate (k). If an iteration has fewer tasks,
-      no candidate is ever played.
+    num_candidates: candidates that are compared to find the learnable tasks
+      (N).
+    num_episodes: episodes played on each candidate (k). If an iteration has
+      fewer tasks, no candidate is ever played.
     num_kept: candidates that are kept (K).
-    kept_share: share of a batch that is drawn from those (rho).
-    refresh_interval: iterations in which all candidates are played, at least
-      (T).
+    kept_share: share of a batch that is drawn from the kept candidates (rho).
+    refresh_interval: smallest number of iterations in which all candidates are
+      played (T).
   """
 
   name: str = 'sfl'
@@ -123,10 +126,11 @@ class CurrotConfig(config.EditingConfig):
   """CURROT; num_easy_tasks is the number of its particles.
 
   Attributes:
-    threshold: share of successes from which on a task is mastered (delta).
-    period: episodes between moves of the particles, rounded up to batches.
-    num_candidates: tasks around a particle that it may move to.
-    history: latest tasks that expected success is found from.
+    threshold: share of successes at which a task counts as mastered (delta).
+    period: episodes between moves of the particles, rounded up to whole
+      batches.
+    num_candidates: candidate tasks around a particle to which it may move.
+    history: latest tasks from which expected success is estimated.
   """
 
   name: str = 'currot'
@@ -141,14 +145,16 @@ class AlpGmmConfig(config.CurriculumConfig):
   """ALP-GMM.
 
   Attributes:
-    knows_easy: whether it is given easy tasks.
-    num_easy_tasks: easy tasks that it begins with then.
-    random_share: share of a batch that does not follow progress.
-    num_components: Gaussians of the mixture.
-    fit_period: iterations between fits.
-    fit_steps: of expectation maximisation.
-    fitted_tasks: latest tasks that the mixture is fitted to.
-    history: latest tasks among which the nearest earlier one is.
+    knows_easy: whether the curriculum is given easy tasks.
+    num_easy_tasks: easy tasks that the curriculum starts with if knows_easy is
+      true.
+    random_share: share of random tasks in a batch, drawn regardless of
+      progress.
+    num_components: Gaussians in the mixture.
+    fit_period: iterations between fits of the mixture.
+    fit_steps: steps of expectation maximisation in a fit.
+    fitted_tasks: latest tasks to which the mixture is fitted.
+    history: latest tasks among which the nearest earlier task is found.
   """
 
   name: str = 'alp_gmm'
@@ -164,14 +170,16 @@ class AlpGmmConfig(config.CurriculumConfig):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class HindsightConfig(config.CurriculumConfig):
-  """Target tasks, and hindsight tasks.
+  """Target tasks mixed with hindsight tasks.
 
   Attributes:
-    knows_easy: whether it is given easy tasks.
-    share: of a batch that is hindsight tasks.
-    capacity: of the set of tasks to play again, of which the oldest leave.
-    least: value of a hindsight task that is played again, at least.
-    most: the same, at most. Tasks with a larger value make no new ones.
+    knows_easy: whether the curriculum is given easy tasks.
+    share: share of hindsight tasks in a batch.
+    capacity: capacity of the set of tasks to play again; when it is full, the
+      oldest tasks leave.
+    least: smallest value of a hindsight task that is played again.
+    most: largest value of a hindsight task that is played again. Tasks with a
+      larger value make no new hindsight tasks.
   """
 
   name: str = 'hindsight'
@@ -184,28 +192,30 @@ class HindsightConfig(config.CurriculumConfig):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class GoalGanConfig(config.CurriculumConfig):
-  """GoalGAN (a baseline of the paper), with the noise of its original.
+  """GoalGAN (a baseline of the paper), with the noise of the original.
 
   Attributes:
-    knows_easy: whether it is given easy tasks to replay. Its networks are
-      pretrained on easy tasks in any case.
-    num_easy_tasks: easy tasks that the replay begins with.
-    capacity: tasks in the replay, of which the oldest leave. Both sources know
-      no bound.
-    least_distance: of a new task in the replay from all others there, in units
-      of phi.
-    new_share: share of a batch that are generated.
-    noise_dims: numbers that the generator makes a task of.
+    knows_easy: whether the curriculum is given easy tasks to replay. The
+      networks are pretrained on easy tasks in any case.
+    num_easy_tasks: easy tasks that the replay starts with.
+    capacity: capacity of the replay, in tasks; when it is full, the oldest
+      tasks leave. Neither source has a bound.
+    least_distance: distance from every task in the replay, in units of phi,
+      that a new task must exceed to join the replay.
+    new_share: share of generated tasks in a batch.
+    noise_dims: dimensions of the noise from which the generator makes a task.
     goal_noise: standard deviation of the noise on generated tasks, as a share
-      of half the width of the map. The original has 0.06 to 0.1.
-    pretraining_steps: of each network, on easy tasks, before the first batch.
-    steps_per_task: steps of each network per task of a batch. The authors of
+      of half the width of the map. The original uses 0.06 to 0.1.
+    pretraining_steps: steps of each network on easy tasks before the first
+      batch.
+    steps_per_task: steps of each network per task in a batch. The authors of
       VACL make 300 in a round of two episodes with each of 500 tasks, that is
       0.3 times training.num_rollouts.
-    score: what says how good a task is: the value (authors of VACL), or the
-      share of episodes that succeed (original), which takes several roll-outs.
-    least: score of a good task at least; the original has 0.1.
-    most: score of a good task at most; the original has 0.9.
+    score: score that decides whether a task is good: the value (authors of
+      VACL), or the share of episodes that succeed (original), which needs
+      several roll-outs.
+    least: smallest score of a good task; the original uses 0.1.
+    most: largest score of a good task; the original uses 0.9.
   """
 
   name: str = 'goal_gan'
@@ -225,26 +235,30 @@ class GoalGanConfig(config.CurriculumConfig):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AmigoConfig(config.CurriculumConfig):
-  """AMIGo (a baseline of the paper), with repairs of its authors' runs.
+  """AMIGo (a baseline of the paper), which repairs the runs of VACL's authors.
 
   Attributes:
-    knows_easy: whether it is given easy tasks: the first batches are easy, and
-      the teacher is pretrained on easy tasks. If not, num_easy_tasks and
-      pretraining_steps mean nothing.
+    knows_easy: whether the curriculum is given easy tasks. If so, the first
+      batches are easy, and the teacher is pretrained on easy tasks. If not,
+      num_easy_tasks and pretraining_steps have no effect.
     num_easy_tasks: easy tasks that are played before all others. The authors of
-      VACL have one batch of 500.
-    pretraining_steps: of the teacher's mean, before the first batch.
-    target_share: share of a batch that is tasks of the target distribution.
-    reward: of the teacher, if its goals are reached, but not too soon (alpha).
-    penalty: of the teacher, if not (beta).
-    first_difficulty: steps that its goals must take at first (t*).
-    most_difficulty: the same in the end. Above the steps of an episode no goal
-      is paid for.
-    goals_per_rise: goals after which t* rises by a step: ten batches of 150 in
-      the original code.
-    learning_rate: of Adam. The authors of VACL have 0.001, with which a teacher
-      that was pretrained forgets; the original has 0.002.
-    entropy: weight of the teacher's entropy; the original has 0.05.
+      VACL play one batch of 500.
+    pretraining_steps: pretraining steps of the teacher's mean, before the first
+      batch.
+    target_share: share of target tasks in a batch.
+    reward: reward of the teacher if its goals are reached, but not too soon
+      (alpha).
+    penalty: penalty of the teacher if its goals are reached too soon or never
+      (beta).
+    first_difficulty: initial value of t*. Goals earn the reward if they are
+      reached after t* steps or later.
+    most_difficulty: final value of t*, the steps after which reached goals earn
+      the reward. If it is above the steps of an episode, no goal earns it.
+    goals_per_rise: goals after which t*, the steps after which reached goals
+      earn the reward, rises by one: ten batches of 150 in the original code.
+    learning_rate: learning rate of Adam. The authors of VACL use 0.001, with
+      which a pretrained teacher forgets; the original uses 0.002.
+    entropy: weight of the teacher's entropy; the original uses 0.05.
   """
 
   name: str = 'amigo'
@@ -266,14 +280,14 @@ class VdsConfig(config.EditingConfig):
   """Value disagreement sampling.
 
   Attributes:
-    knows_easy: whether candidates are, in equal parts, tasks of the target
-      distribution, easy ones and edits of what was played lately. If not, all
-      are of the target distribution.
-    num_candidates: tasks that a batch is chosen from.
-    num_members: regressions of the value, whose disagreement counts (K).
-    window: latest tasks that they learn from.
-    num_epochs: passes over these in an iteration.
-    learning_rate: of Adam.
+    knows_easy: whether candidates are target tasks, easy tasks and edits of
+      recently played tasks, in equal parts. If not, all candidates are target
+      tasks.
+    num_candidates: candidate tasks from which a batch is drawn.
+    num_members: regressions of the value whose disagreement is measured (K).
+    window: latest tasks from which the regressions learn.
+    num_epochs: passes over the window of latest tasks in an iteration.
+    learning_rate: learning rate of Adam.
   """
 
   name: str = 'vds'

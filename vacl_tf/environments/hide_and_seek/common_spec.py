@@ -27,21 +27,23 @@ _BOTH = {
   'curriculum.noise_probability': 1.0,
 }
 DEFAULT: dict[str, Any] = _BOTH | {
-  # Relative positions and bearings instead of world coordinates: Ramp-Use
-  # reaches 0.95 at 2.5 M steps instead of 9.5 M, Lock-and-Return its first
-  # solved tasks at 0.5 M instead of 0.9 M (one seed each).
+  # With relative positions and bearings instead of world coordinates, Ramp-Use
+  # reaches a coverage of 0.95 at 2.5 M steps instead of 9.5 M, and
+  # Lock-and-Return its first solved tasks at 0.5 M instead of 0.9 M (one seed
+  # each).
   'agent.observation_frame': 'egocentric',
-  # With two agents three passes take about as long as the roll-out.
+  # With two agents, three passes take about as long as the roll-out.
   'ppo.num_epochs': 3,
   'ppo.num_minibatches': 6,
   # An update takes 0.9 times as long as with 8000, on one core and on two.
   'ppo.microbatch_vectors': 2000,
-  # Norms in Ramp-Use are about 0.5. A single larger one threw a policy from
-  # 0.40 back to 0.13, with 20 times the usual KL divergence.
+  # Gradient norms in Ramp-Use are about 0.5. A single larger one threw a policy
+  # from a coverage of 0.40 back to 0.13, with 20 times the usual KL divergence.
   'ppo.max_gradient_norm': 1.0,
   'curriculum.noise': 3.0,  # [code] for Ramp-Use, whose map is 30 cells wide.
-  # Else the curriculum of Ramp-Use stays on one side of the map for long: at
-  # 4.3 M steps coverage is 0.33, with some tasks drawn it is 0.45 (one seed).
+  # Without target tasks, the curriculum of Ramp-Use stays on one side of the
+  # map for long: coverage at 4.3 M steps is 0.33, and 0.45 with some target
+  # tasks (one seed).
   'curriculum.target_share': 1.0,
 }
 PAPER: dict[str, Any] = (

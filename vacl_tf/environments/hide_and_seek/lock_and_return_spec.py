@@ -25,8 +25,8 @@ class LockAndReturnConfig(config.EnvironmentConfig):
     num_boxes: boxes to lock.
     sees_birthplace: whether the policy observes where its agent started,
       instead of having to remember it.
-    floor_side: of the square floor, in metres, in steps of 0.2; 6 is that of
-      Ramp-Use.
+    floor_side: side length of the square floor, in metres, in steps of 0.2; in
+      Ramp-Use it is 6.
   """
 
   count_fields: ClassVar[tuple[str, ...]] = ('num_agents', 'num_boxes')
@@ -75,34 +75,35 @@ SPEC = task_spec.TaskSpec(
   presets={
     'default': task_spec.Preset(
       num_env_steps=(20_000_000, 30_000_000),
-      # By way of four agents with two boxes a run had 0.74 to 0.82 at 14.2 M to
-      # 14.8 M steps. A branch of it that left these out at 11.7 M had 0.80 to
-      # 0.85 (one seed).
+      # A run that went through four agents with two boxes had a coverage of
+      # 0.74 to 0.82 at 14.2 M to 14.8 M steps. A branch of it that left these
+      # counts out at 11.7 M had 0.80 to 0.85 (one seed).
       grows_together=True,
       values=common_spec.DEFAULT
       | {
         'agent.segment_length': 30,
-        # After 2 M steps without it a policy locks all boxes of most tasks, and
-        # hardly any agent that had to leave home for it finds back. With it the
-        # value of training tasks is 0.63 at 1.3 M steps instead of 0.35, as
-        # much as where birthplaces are observed (one seed each).
+        # Without it, after 2 M steps, a policy locks all boxes of most tasks,
+        # and hardly any agent that had to leave home for that finds its way
+        # back. With it the value of training tasks is 0.63 at 1.3 M steps
+        # instead of 0.35, as much as where birthplaces are observed (one seed
+        # each).
         'agent.auxiliary_position_cost': 0.1,
-        # With a constant rate coverage varies between 0.55 and 0.91 from 5 to
-        # 10 M steps; with a rate that falls from 10 M on it is 0.94 or more
-        # from 16 M on (one seed).
+        # With a constant learning rate, coverage varies between 0.55 and 0.91
+        # from 5 M to 10 M steps. With a rate that falls from 10 M on, it is
+        # 0.94 or more from 16 M on (one seed).
         'ppo.decay_start_steps': 10_000_000,
         'ppo.decay_power': 3.0,
       },
       above={
         2: {
-          # Coverage is 0.79 from 9 to 12 M steps, with a constant rate, and
-          # grows as soon as the rate falls. With T / t from 5 M on another run
-          # had 0.78 to 0.89 from 15 to 18.7 M.
+          # With a constant learning rate, coverage is 0.79 from 9 M to 12 M
+          # steps, and it grows as soon as the rate falls. Another run, with
+          # T / t from 5 M on, had 0.78 to 0.89 from 15 M to 18.7 M.
           'ppo.decay_start_steps': 12_000_000,
           'ppo.average_share': 0.05,
-          # At once, as four agents have 0.5 with what two have learned. Two
-          # agents had 0.8 at 6.3 M and 7.9 M steps, and still not 0.9 at
-          # 11.7 M.
+          # The switch is direct because four agents have a coverage of 0.5 with
+          # what two have learned. Two agents had 0.8 at 6.3 M and 7.9 M steps,
+          # and still not 0.9 at 11.7 M.
           'progression.transition': 'direct',
           'progression.switch_coverage': 0.8,
         },
@@ -112,7 +113,7 @@ SPEC = task_spec.TaskSpec(
       num_env_steps=(180_000_000, 230_000_000),
       values=common_spec.PAPER
       | paper.gradient_scale(1)
-      # Published: 40 steps, some of which lie across two episodes.
+      # Published: segments of 40 steps, some of which lie across two episodes.
       | {'agent.segment_length': 30},
     ),
   },

@@ -22,7 +22,7 @@ class RampUseConfig(config.EnvironmentConfig):
   Attributes:
     has_box: whether there is a box in the room.
     reward_scale: reward of a step in which the hider is seen, and cost of any
-      other one. Paper: 1; released code: 0.1.
+      other step. Paper: 1; released code: 0.1.
     reach: distance within which an object can be grabbed or locked, in metres.
   """
 
@@ -63,14 +63,15 @@ SPEC = task_spec.TaskSpec(
       values=common_spec.DEFAULT
       | {
         'agent.segment_length': 10,
-        # At first one step in 50 000 is rewarded. Without these two critic
-        # noise alone drives the policy into a corner before it has learned from
-        # any; with them tasks are solved after 0.3 M steps (one seed each).
+        # At first one step in 50 000 is rewarded. Without these two constants,
+        # critic noise alone drives the policy into a corner before it has
+        # learned from any reward. With them tasks are solved after 0.3 M steps
+        # (one seed each).
         'ppo.center_rewards': True,
         'ppo.advantage_std_floor': 0.1,
-        # At 8 M steps coverage is 0.99 with a rate that has fallen to 0.14
-        # times its first value, and was so at 7 M with 0.44: it may stay high
-        # until then (one seed).
+        # Coverage is 0.99 at 8 M steps with a learning rate that has fallen to
+        # 0.14 times its initial value, and it was so at 7 M with 0.44 times.
+        # The rate may therefore stay high until then (one seed).
         'ppo.decay_start_steps': 6_000_000,
         'ppo.decay_power': 3.0,
       },

@@ -23,9 +23,10 @@ class PushBallConfig(config.EnvironmentConfig):
 
   Attributes:
     cover_radius: distance from a ball within which a landmark is covered, in
-      metres. What agents observe of landmarks stays the same. 0: 0.3.
-    easy_side: of the square in which balls and landmarks of easy tasks lie, in
-      metres; agents may be a cell outside. 0: 0.4 n.
+      metres. This radius does not change what agents observe of landmarks. 0
+      stands for 0.3.
+    easy_side: side length of the square in which balls and landmarks of easy
+      tasks lie, in metres; agents may be a cell outside it. 0 stands for 0.4 n.
   """
 
   cover_radius: Annotated[float, config.Range(0.0, 2.0)] = 0.0
@@ -56,33 +57,35 @@ SPEC = task_spec.TaskSpec(
     'default': task_spec.Preset(
       num_env_steps=(6_000_000, 20_000_000),
       values={
-        # Coverage reaches 0.95 at 6.6 M steps; with canonical orientations
-        # alone at 15.7 M; with directions and distances alone it is 0.15 at
-        # 1.7 M instead of 0.34. With two hops besides it is 0.99 at 2.7 M (one
-        # seed each).
+        # Coverage reaches 0.95 at 6.6 M steps, and at 15.7 M with canonical
+        # orientations alone. With directions and distances alone it is 0.15 at
+        # 1.7 M instead of 0.34. With two hops in addition it is 0.99 at 2.7 M
+        # (one seed each).
         'agent.observation_frame': 'egocentric',
         'agent.num_hops': 2,
         **task_spec.SETTLING,
-        # Norms are about 0.5. With a bound of 20 one of 2 threw a policy of
-        # four agents from 0.85 back to 0.77, and 10 M steps were lost (one
-        # seed).
+        # Gradient norms are about 0.5. With a bound of 20, a norm of 2 threw a
+        # policy of four agents from a coverage of 0.85 back to 0.77, and 10 M
+        # steps were lost (one seed).
         'ppo.max_gradient_norm': 1.0,
-        # 32 % of the tasks are newly solved at 3.5 M steps, where with the
-        # general bonus and probability 13 % are, and coverage goes on growing
-        # (one seed).
+        # With these, 32 % of the tasks are newly solved at 3.5 M steps, and
+        # coverage goes on growing. With the default bonus and probability 13 %
+        # are (one seed).
         'ppo.entropy_cost': 0.01,
         'curriculum.noise_probability': 0.125,
       },
       above={
         2: {
-          # Which ball goes to which landmark: 0.85 after 3.2 M steps; without
-          # relations after 6.9 M (one seed each).
+          # Relations tell which ball goes to which landmark: coverage is 0.85
+          # after 3.2 M steps, and without relations after 6.9 M (one seed
+          # each).
           'agent.num_relations': 1,
-          # 0.9 after 8.8 M steps; with mixtures after 13 M to 17 M, both
-          # without relations (one seed, three seeds).
+          # Coverage is 0.9 after 8.8 M steps, and with mixtures after 13 M to
+          # 17 M, both without relations (one seed, three seeds).
           'progression.transition': 'direct',
-          # Half of two agents' target is covered after 1.0 M steps, before four
-          # have begun. A rate that falls from there is small too soon.
+          # With two agents, half of the target is covered after 1.0 M steps,
+          # before training with four has begun. A learning rate that falls from
+          # there is small too soon.
           'ppo.decay_start_steps': 7_000_000,
           'ppo.decay_power': 3.0,
           'ppo.decay_start_coverage': 0.0,

@@ -23,7 +23,8 @@ class SpeakerListenerConfig(config.EnvironmentConfig):
   """The world of Speaker-Listener.
 
   Attributes:
-    easy_side: of the square in which easy landmarks lie, in metres. 0: 0.6.
+    easy_side: side length of the square in which easy landmarks lie, in metres.
+      0 stands for 0.6.
   """
 
   easy_side: Annotated[float, config.Range(0.0, 1.9)] = 0.0
@@ -55,15 +56,17 @@ SPEC = task_spec.TaskSpec(
     'default': task_spec.Preset(
       num_env_steps=(10_000_000, 10_000_000),
       values={
-        # Tasks are a few numbers and networks small: more steps on less data.
+        # Tasks have few numbers and networks are small, so updates make more
+        # steps on less data.
         'training.num_tasks': 250,
         'ppo.num_minibatches': 14,
-        # With 0.02 and half the minibatches 0.98 came later (one seed).
+        # With 0.02 and half the minibatches, a coverage of 0.98 came later (one
+        # seed).
         'ppo.entropy_cost': 0.01,
-        # With the general noise coverage stays at 0.4; perhaps because a
-        # success may be luck, one goal in three, and has far children all the
-        # same. With 0.2 some runs stay where two goals share a symbol
-        # (docs/reproduction.md).
+        # With the default noise, coverage stays at 0.4, perhaps because a
+        # success may be luck, one goal in three, and still has distant
+        # children. With a noise of 0.2 some runs stay where two goals share a
+        # symbol (docs/reproduction.md).
         'curriculum.step_size': 0.2,
         'curriculum.noise': 0.1,
         'curriculum.noise_probability': 1.0,
@@ -73,7 +76,7 @@ SPEC = task_spec.TaskSpec(
       num_env_steps=(35_000_000, 35_000_000),
       values=paper.PUBLISHED
       | paper.gradient_scale(1)
-      # All from older branches of the authors' code.
+      # All of these are from older branches of the authors' code.
       | {
         'training.num_tasks': 100,
         'training.num_rollouts': 3,

@@ -31,11 +31,13 @@ class SimpleSpreadConfig(config.EnvironmentConfig):
   """The world of Simple-Spread.
 
   Attributes:
-    half_width: of the room, in metres; a larger one is harder.
+    half_width: half the side length of the room, in metres; a larger room is
+      harder.
     cover_radius: distance from an agent within which a landmark is covered, in
-      metres. 0: 0.15, and 0.25 with more than 24 agents.
-    easy_side: of the square in which easy landmarks lie, in metres. 0: 0.6 with
-      up to 4 agents, 2 with up to 8, and 0.4 sqrt(n) with more.
+      metres. 0 stands for 0.15, or 0.25 with more than 24 agents.
+    easy_side: side length of the square in which easy landmarks lie, in metres.
+      0 stands for 0.6 with up to 4 agents, 2 with up to 8, and 0.4 sqrt(n) with
+      more.
   """
 
   half_width: Annotated[float, config.Range(3.0, 10.0)] = 3.0
@@ -49,9 +51,10 @@ class HardSpreadConfig(config.EnvironmentConfig):
 
   Attributes:
     cover_radius: distance from an agent within which a landmark is covered, in
-      metres. 0: 0.15.
-    easy_side: of the square in the right room in which easy landmarks lie, in
-      metres. 0: 0.6 with up to 4 agents, and 1.76 with more.
+      metres. 0 stands for 0.15.
+    easy_side: side length of the square in the right room in which easy
+      landmarks lie, in metres. 0 stands for 0.6 with up to 4 agents, and 1.76
+      with more.
   """
 
   cover_radius: Annotated[float, config.Range(0.0, 2.0)] = 0.0
@@ -115,27 +118,27 @@ SIMPLE = task_spec.TaskSpec(
     'default': task_spec.Preset(
       num_env_steps=(3_000_000, 4_000_000),
       values={
-        # Coverage reaches 0.97 at 1.2 M steps; with directions and distances
-        # alone at 1.8 M, with world coordinates at 2.7 M; with two hops besides
-        # at 0.8 M (one seed each).
+        # Coverage reaches 0.97 at 1.2 M steps, with directions and distances
+        # alone at 1.8 M, and with world coordinates at 2.7 M. With two hops in
+        # addition it does so at 0.8 M (one seed each).
         'agent.observation_frame': 'egocentric',
         'agent.num_hops': 2,
-        # With a bound of 20 and a constant rate single updates throw coverage
-        # from 0.99 back to 0.75 for 0.2 M steps (one seed).
+        # With a bound of 20 and a constant learning rate, single updates throw
+        # coverage from 0.99 back to 0.75 for 0.2 M steps (one seed).
         'ppo.max_gradient_norm': 1.0,
         **task_spec.SETTLING,
       },
       above={
         _MANY_AGENTS: {
-          # Only all landmarks are rewarded. Above 0.95 a task would be solved
-          # with 23 of 24, and harder tasks would follow. And where fewer agents
-          # seldom cover all, more of them hardly ever do: noise and the entropy
-          # bonus would be all there is to learn from (docs/reproduction.md,
-          # many agents).
+          # Agents are rewarded only if all landmarks are covered. With a bound
+          # of 0.95 a task would be solved with 23 of 24, and harder tasks would
+          # follow. Where fewer agents seldom cover all landmarks, more of them
+          # hardly ever do: noise and the entropy bonus would be all there is to
+          # learn from (docs/reproduction.md, many agents).
           'curriculum.solved_value': 0.995,
           'progression.switch_coverage': 0.97,
           'ppo.decay_power': 1.0,
-          # Of 40 000 with 24 agents.
+          # Out of 40 000 with 24 agents.
           'ppo.max_minibatch': 12000,
           'training.num_evaluation_tasks': 100,
         },
@@ -177,25 +180,26 @@ HARD = task_spec.TaskSpec(
     'default': task_spec.Preset(
       num_env_steps=(10_000_000, 10_000_000),
       values={
-        # With world coordinates, one hop and a bound of 20 coverage of the
-        # hardest tasks is 0.967 to 0.981 after 15 M steps; with these it is
-        # 0.985 to 0.988 from 9 M to 10 M (three seeds each).
+        # With world coordinates, one hop and a bound of 20, coverage of the
+        # hardest tasks is 0.967 to 0.981 after 15 M steps. With these values it
+        # is 0.985 to 0.988 from 9 M to 10 M (three seeds each).
         'agent.observation_frame': 'egocentric',
         'agent.num_hops': 2,
         'ppo.max_gradient_norm': 1.0,
-        # From room to room at once: with 2.0 tasks diffuse through the
-        # doorways, and coverage of the hardest ones is half as much at 7 M
-        # steps (one seed).
+        # This noise moves entities from room to room at once. With 2.0 tasks
+        # diffuse through the doorways, and coverage of the hardest tasks is
+        # half as much at 7 M steps (one seed).
         'curriculum.noise': 5.0,
-        # With a constant rate and bonus coverage swings between 0.55 and 0.86
-        # from 5 M to 7 M steps (one seed).
+        # With a constant learning rate and entropy bonus, coverage swings
+        # between 0.55 and 0.86 from 5 M to 7 M steps (one seed).
         **task_spec.SETTLING,
         # An update of one epoch moves the policy little (KL 0.003). With three
-        # success is 0.957 to 0.975 in the end instead of 0.890 to 0.927, after
-        # as many steps and twice the minutes (three seeds).
+        # epochs, success in the end is 0.957 to 0.975 instead of 0.890 to
+        # 0.927, after as many steps and twice the minutes (three seeds).
         'ppo.num_epochs': 3,
-        # Of the tasks that expansion makes 1 in 200 is one of the hardest. With
-        # some drawn coverage is 0.72 at 4 M steps instead of 0.48 (one seed).
+        # Of the tasks that expansion makes, 1 in 200 is one of the hardest.
+        # With some target tasks, coverage is 0.72 at 4 M steps instead of 0.48
+        # (one seed).
         'curriculum.target_share': 1.0,
       },
     ),
