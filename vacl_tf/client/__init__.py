@@ -1,9 +1,9 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""A curriculum for somebody else's trainer, in a process of its own.
+"""A curriculum for another trainer, in a process of its own.
 
-Needs NumPy alone: TensorFlow is imported by the process that `Curriculum`
-starts. docs/guides/other_learners.md has a complete program.
+This module needs only NumPy: TensorFlow is imported by the process that
+`Curriculum` starts. docs/guides/other_learners.md has a complete program.
 """
 
 import json
@@ -21,10 +21,10 @@ from vacl_tf.client import process
 from vacl_tf.client import wire
 from vacl_tf.training import files
 
-_NUM_EASY = 1000  # Tasks that a function of the user's is asked for.
-_FORMAT = 1  # Of saved curricula.
-# Bytes of a saved curriculum. Its arrays go to the process in one message; the
-# rest is what a file adds to them.
+_NUM_EASY = 1000  # Number of tasks that a user's function is asked for.
+_FORMAT = 1  # Version of the format of saved curricula.
+# Most bytes of a saved curriculum. Its arrays go to the process in one message;
+# the rest is for what the file format adds to them.
 _MAX_SAVED = wire.MAX_BYTES + (1 << 20)
 _SAVED = {
   'name': str,
@@ -42,37 +42,37 @@ StoppedError = process.StoppedError
 
 
 class Curriculum:
-  """Says which tasks to play next, and is told how that went.
+  """Chooses the tasks to play next, and learns from how they went.
 
-  A round is `sample`, then `update` with a value for each of its tasks. Tasks
-  are rows of D numbers in a box. Lengths among the constants of curricula, such
-  as `step_size` and `noise`, are in units of a sixth of the box's sides,
-  whatever its numbers are.
+  A round is a call of `sample`, then one of `update` with a value for each of
+  its tasks. Tasks are rows of D numbers in a box. Constants of curricula that
+  are lengths, such as `step_size` and `noise`, are in units of a sixth of the
+  sides of the box, whatever its numbers are.
 
-  To make one takes some seconds, in which its process starts. As a context
-  manager, with `close` and with the end of this process it ends.
+  Making a curriculum takes some seconds, in which a process starts. The process
+  ends with `close`, with the `with` statement or with this process.
 
   Attributes:
-    feedback: names of what `update` takes besides values; () for most
-      curricula. docs/guides/own_curriculum.md lists them.
-    num_tasks: of a round at most.
+    feedback: names of the arguments that `update` takes besides values; () for
+      most curricula. docs/guides/own_curriculum.md lists them.
+    num_tasks: largest number of tasks in a round.
 
   Args:
-    name: of a registered curriculum, 'vacl' for example.
-    low: [D] smallest values of a task's numbers.
+    name: name of a registered curriculum, such as 'vacl'.
+    low: [D] smallest values of the numbers of a task.
     high: [D] largest values, above low.
-    easy: [m, D] tasks that begin (almost) solved, or a function that returns
-      m of them, given m and a random generator. Curricula that expand begin
+    easy: [m, D] tasks that begin (almost) solved, or a function that returns m
+      such tasks, given m and a random generator. Curricula that expand start
       with them.
-    feasible: a function that takes tasks [k, D] float32 and returns bool [k],
-      or bool [k, D / entity_size] that says it of each entity; None if all
-      tasks in the box are feasible. It is called in this process and must
-      give the same answer for the same task.
-    seed: of all that is random.
-    num_tasks: of a round at most.
-    entity_size: consecutive numbers that are perturbed together, 2 for
+    feasible: function that takes tasks [k, D] float32 and returns bool [k], or
+      bool [k, D / entity_size] with an answer for each entity; None if all
+      tasks in the box are feasible. It is called in this process and must give
+      the same answer for the same task.
+    seed: root of all randomness.
+    num_tasks: largest number of tasks in a round.
+    entity_size: consecutive numbers that are perturbed together, such as 2 for
       positions in a plane.
-    changes: of constants of the curriculum, like {'num_children': 200};
+    changes: constants of the curriculum to change, like {'num_children': 200};
       docs/configuration.md lists them.
     imports: modules or .py files that register curricula of your own.
     python: interpreter that has TensorFlow, if it is not this one.
@@ -124,17 +124,19 @@ class Curriculum:
     imports: Sequence[str] = (),
     python: str | os.PathLike | None = None,
   ) -> 'Curriculum':
-    """Returns a curriculum that goes on where one was saved.
+    """Returns a curriculum that continues where one was saved.
 
     Args:
-      path: that `save` was given.
-      feasible: the same function as then; None if there was none.
-      imports: as then.
+      path: path that `save` was given.
+      feasible: the same function as in the saved curriculum; None if it had
+        none.
+      imports: the same modules and files as in the saved curriculum.
       python: interpreter that has TensorFlow, if it is not this one.
 
     Raises:
-      FileNotFoundError: there is nothing.
-      ValueError: it is no saved curriculum.
+      FileNotFoundError: there is no such file.
+      ValueError: the file is not a saved curriculum, or only one of the saved
+        curriculum and this call has a function feasible.
       StoppedError: the process could not start.
     """
     header, arrays = _read(pathlib.Path(path))
@@ -153,12 +155,13 @@ class Curriculum:
     return loaded
 
   def sample(self, num_tasks: int) -> np.ndarray:
-    """Returns tasks [num_tasks, D] float32 to play; begins a round.
+    """Begins a round and returns its tasks [num_tasks, D] float32 to play.
 
-    A round that was not ended by `update` is dropped.
+    A round that `update` has not ended is dropped.
 
     Raises:
-      ValueError: the number is not possible, or feasible failed.
+      ValueError: the number of tasks is not possible, or what feasible returned
+        is no such array. Errors that feasible raises are raised as they are.
       StoppedError: the process has ended.
     """
     number = checks.check_whole('num_tasks', num_tasks, 1)
@@ -179,22 +182,24 @@ class Curriculum:
     evaluation: float | None = None,
     **feedback: np.ndarray,
   ) -> dict[str, float]:
-    """Tells how the tasks of a round went, and ends it.
+    """Ends a round, given how its tasks went.
 
     Args:
-      tasks: [k, D] as `sample` returned them.
-      values: [k] in [0, 1]: the share that succeeded, or an estimate of it.
-      evaluation: latest success on the tasks that are to be solved in the end,
-        in [0, 1], for curricula that use it; None if it is unknown.
-      **feedback: [k] each, what the attribute `feedback` names.
+      tasks: [k, D] tasks, as `sample` returned them.
+      values: [k] in [0, 1]: the share of successes, or an estimate of it.
+      evaluation: latest success on the target tasks, those to be solved in the
+        end, in [0, 1], for curricula that use it; None if it is unknown.
+      **feedback: the arguments that the attribute `feedback` names, [k] each,
+        `final_task` [k, D].
 
     Returns:
       The curriculum's metrics.
 
     Raises:
-      ValueError: they are not the tasks of the round, or a value is not
-        possible, or feasible failed; the round goes on. Or Ctrl-C came while
-        it was ended, or another one begun.
+      ValueError: these are not the tasks of the round, a value is not possible,
+        or what feasible returned is no such array; the round goes on. Errors
+        that feasible raises are raised as they are. Or Ctrl-C interrupted a
+        call that ended the round or began another one.
       StoppedError: the process has ended.
     """
     played = self._check_round(tasks)
@@ -212,11 +217,11 @@ class Curriculum:
     return reply['metrics']
 
   def save(self, path: str | os.PathLike) -> None:
-    """Writes all that `load` needs to a file; also in the middle of a round.
+    """Writes everything that `load` needs to a file, also within a round.
 
     Raises:
-      ValueError: it can't be written, or is too large; a file that was there
-        is as before.
+      ValueError: the file can't be written, or would be too large; a file that
+        was there stays as it was.
       StoppedError: the process has ended.
     """
     path = pathlib.Path(path)
@@ -254,7 +259,7 @@ class Curriculum:
     self.close()
 
   def _check_round(self, tasks: np.ndarray) -> np.ndarray:
-    """Returns the tasks of the round, if these are."""
+    """Returns the tasks if they are those of the round."""
     if self._played is None:
       raise ValueError('there are no tasks to update; call sample first')
     num, num_dims = self._played.shape
@@ -274,8 +279,8 @@ class Curriculum:
     imports: Sequence[str],
     python: str | os.PathLike | None,
   ) -> None:
-    """Starts the process and makes the curriculum, or what was saved of it."""
-    imports = checks.check_imports(imports)  # Before there is a process.
+    """Starts the process, and makes or restores the curriculum there."""
+    imports = checks.check_imports(imports)  # Before the process starts.
     self.num_tasks: int = header['num_tasks']
     size = header['entity_size']
     self._header = {k: x for k, x in header.items() if k != 'state'}
@@ -301,13 +306,13 @@ class Curriculum:
       self._process.close()
       raise
     self.feedback = tuple(reply['feedback'])
-    # The tasks that wait for their values.
+    # The tasks of the round that `update` has not ended yet, None if none.
     self._played: np.ndarray | None = found.get('tasks')
     self._round: int | None = reply['round']
 
 
 def _read(path: pathlib.Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-  """Returns what was saved, raising as `Curriculum.load` does."""
+  """Returns the saved header and arrays; raises like `Curriculum.load`."""
   try:
     arrays = reading.read_arrays(path, _MAX_SAVED)
     header = json.loads(arrays.pop('header').tobytes())

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What users give to `client.Curriculum`, checked before it is sent."""
+"""Checks of the arguments of `client.Curriculum`, before they are sent."""
 
 import numbers
 import os
@@ -18,7 +18,7 @@ Feasible = Callable[[np.ndarray], np.ndarray]
 def legal_entities(
   feasible: Feasible, tasks: np.ndarray, num_entities: int
 ) -> np.ndarray:
-  """Returns bool [k, num_entities] of tasks [k, D], as feasible says."""
+  """Returns bool [k, num_entities]: what feasible says of tasks [k, D]."""
   told = np.asarray(feasible(tasks))
   shapes = ((len(tasks),), (len(tasks), num_entities))
   if told.dtype != bool or told.shape not in shapes:
@@ -31,7 +31,7 @@ def legal_entities(
 
 
 def check_imports(imports: Any) -> list[str]:
-  """Returns modules and paths of files; one alone need not be in a list."""
+  """Returns a list of modules and file paths; a single one needs no list."""
   if isinstance(imports, str | os.PathLike):
     imports = [imports]
   try:
@@ -44,7 +44,7 @@ def check_imports(imports: Any) -> list[str]:
 
 
 def check_box(low: Any, high: Any) -> tuple[np.ndarray, np.ndarray]:
-  """Returns the corners [D] float64."""
+  """Returns the corners of the box, each [D] float64."""
   corners = []
   for name, given in (('low', low), ('high', high)):
     corner = _array(name, given)
@@ -104,7 +104,7 @@ def check_shares(name: str, given: Any, number: int) -> np.ndarray:
 
 
 def check_finite(name: str, given: Any, shape: tuple[int, ...]) -> np.ndarray:
-  """Returns finite numbers of a shape, float64."""
+  """Returns finite numbers of the given shape, float64."""
   found = _array(name, given)
   if found.shape != shape:
     raise ValueError(
@@ -117,14 +117,14 @@ def check_finite(name: str, given: Any, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def check_whole(name: str, given: Any, least: int) -> int:
-  """Returns a whole number that is not below the least."""
+  """Returns a whole number that is at least `least`."""
   if not isinstance(given, numbers.Integral) or given < least:
     raise ValueError(f'{name}={given!r}; allowed: whole numbers from {least}')
   return int(given)
 
 
 def check_changes(changes: Mapping[str, Any]) -> dict[str, Any]:
-  """Returns changes of constants that can be sent."""
+  """Returns changes of constants whose values can be sent."""
   for name, value in changes.items():
     if not isinstance(value, bool | int | float | str):
       raise ValueError(
@@ -135,7 +135,7 @@ def check_changes(changes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_divisor(entity_size: Any, num_dims: int) -> int:
-  """Returns a size of entities that a task of so many numbers consists of."""
+  """Returns an entity size that divides the numbers of a task."""
   size = check_whole('entity_size', entity_size, 1)
   if num_dims % size:
     raise ValueError(
@@ -148,7 +148,7 @@ def check_divisor(entity_size: Any, num_dims: int) -> int:
 def check_feedback(
   given: Mapping[str, Any], needed: tuple[str, ...], shape: tuple[int, int]
 ) -> dict[str, np.ndarray]:
-  """Returns what is needed besides values, for tasks of shape [k, D]."""
+  """Returns the feedback needed besides values, for tasks of a shape [k, D]."""
   for name in given:
     if not needed:
       raise ValueError(
@@ -177,7 +177,7 @@ def _array(name: str, given: Any) -> np.ndarray:
 
 
 def _short(given: Any) -> str:
-  """Returns a text in a line of bounded length."""
+  """Returns a value as text, in one line of bounded length."""
   if isinstance(given, np.ndarray):
     given = given.tolist()
   return reading.one_line(given)

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The process of a curriculum, seen from the trainer's."""
+"""The process of a curriculum, as seen from the trainer's process."""
 
 import contextlib
 import os
@@ -22,11 +22,11 @@ from vacl_tf import reading
 from vacl_tf.client import wire
 
 _PATIENCE = 5.0  # Seconds that the process has to end by itself.
-# TensorFlow's lines of no consequence, for example about a GPU.
+# Lines of TensorFlow to ignore, for example about a GPU.
 _LOGGED = re.compile(r'[IWE]\d{4} |WARNING: ')
 _MODULE = 'vacl_tf.launch.curriculum_server'
-# What else can be imported there, after the interpreter's own: vacl_tf need
-# not be installed where TensorFlow is.
+# The arguments are more paths to import from, after the interpreter's own:
+# vacl_tf need not be installed where TensorFlow is.
 _PROGRAM = (
   'import importlib, sys; sys.path += sys.argv[1:]; '
   f'importlib.import_module({_MODULE!r}).main()'
@@ -50,18 +50,18 @@ class Process:
     """Starts the process.
 
     Args:
-      python: its interpreter, None for this one.
-      answer: what it may ask: which entities of tasks [k, D] are legal.
+      python: interpreter of the process, None for this one.
+      answer: answers its question: which entities of tasks [k, D] are legal.
 
     Raises:
       StoppedError: there is no such interpreter.
     """
     self._answer = answer
-    self._is_asked = False  # While a function of the user's runs.
-    self._failure: BaseException | None = None  # What it raised.
+    self._is_asked = False  # While a user's function runs.
+    self._failure: BaseException | None = None  # What that raised.
     self._lock = threading.RLock()
     self._is_busy = False
-    self._why = ''  # It can't be used.
+    self._why = ''  # Why it can't be used.
     self._owner = os.getpid()
     self._printed = tempfile.TemporaryFile()
     self._popen = _start(python, self._printed)
@@ -75,11 +75,11 @@ class Process:
     """Returns the answer to a request.
 
     Ctrl-C takes effect after the answer, so that the next request can follow;
-    a second one meanwhile stops the process.
+    a second Ctrl-C before the answer stops the process.
 
     Raises:
       StoppedError: the process has ended.
-      ValueError: it can't do that, and says why.
+      ValueError: the process refuses the request, and says why.
     """
     if os.getpid() != self._owner:
       raise StoppedError(
@@ -106,7 +106,7 @@ class Process:
     return reply, found
 
   def close(self) -> None:
-    """Ends the process; once is enough."""
+    """Ends the process; further calls do nothing."""
     self._why = self._why or 'the curriculum is closed; make or load another'
     self._finish()
 
@@ -123,7 +123,7 @@ class Process:
     except (OSError, wire.ClosedError, wire.GarbledError) as error:
       self._give_up(error)
     except BaseException as error:
-      # Half a message may be on its way: nothing more can be understood.
+      # Half a message may have been sent, so nothing more can be understood.
       self._why = (
         f'the curriculum was stopped in the middle of a request by '
         f'{type(error).__name__}; load what was saved'
@@ -145,10 +145,10 @@ class Process:
 
   @contextlib.contextmanager
   def _after_exchange(self) -> Iterator[None]:
-    """Lets Ctrl-C wait, but for functions of the user's."""
+    """Delays Ctrl-C until the exchange ends, except in users' functions."""
     is_main = threading.current_thread() is threading.main_thread()
     before = signal.getsignal(signal.SIGINT) if is_main else None
-    if not callable(before):  # It does not raise KeyboardInterrupt.
+    if not callable(before):  # Ctrl-C raises nothing here.
       yield
       return
     heard: list[tuple[int, types.FrameType | None]] = []
@@ -167,7 +167,7 @@ class Process:
       before(*heard[0])
 
   def _give_up(self, error: Exception) -> NoReturn:
-    """Raises StoppedError, with the last that the process printed."""
+    """Raises StoppedError, with the last line that the process printed."""
     if isinstance(error, wire.GarbledError):
       self._popen.kill()
     with contextlib.suppress(OSError):
@@ -193,7 +193,7 @@ def _start(
   ours = str(pathlib.Path(__file__).resolve().parents[2])  # Holds vacl_tf.
   paths = [x for x in sys.path if x] if python is None else [ours]
   command = [python or sys.executable, '-P', '-c', _PROGRAM, *paths]
-  # A GPU is left to the trainer.
+  # GPUs are left to the trainer.
   environment = {'TF_CPP_MIN_LOG_LEVEL': '3', **os.environ}
   environment['CUDA_VISIBLE_DEVICES'] = '-1'
   try:
@@ -213,7 +213,7 @@ def _start(
 
 
 def _stop(popen: subprocess.Popen, printed: BinaryIO, owner: int) -> None:
-  """Ends the process, which is the child of its owner alone."""
+  """Closes the streams; ends the process if called in its owner."""
   with contextlib.suppress(OSError):
     popen.stdin.close()
   popen.stdout.close()
@@ -228,6 +228,6 @@ def _stop(popen: subprocess.Popen, printed: BinaryIO, owner: int) -> None:
 
 
 def _last_line(printed: BinaryIO) -> str:
-  """Returns the last line of what was printed."""
+  """Returns the last line of the printed text that is not to be ignored."""
   said = [x for x in reading.last_lines(printed) if not _LOGGED.match(x)]
   return reading.one_line(said[-1]) if said else ''

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Messages between two processes: a JSON object and arrays of numbers.
 
-A message is eight bytes of magic, the lengths of what follows as two integers
-of 64 bits, little-endian, then JSON in UTF-8, then the bytes of the arrays.
-The key `arrays` of the JSON has name, dtype and shape of each. Nothing in a
-message is run, and sizes are checked before memory is taken.
+A message is eight bytes of magic, the lengths of the JSON and of the arrays as
+two little-endian integers of 64 bits, the JSON in UTF-8, and the bytes of the
+arrays. The key `arrays` of the JSON has the name, dtype and shape of each
+array. Nothing in a message is executed, and sizes are checked before memory is
+allocated.
 """
 
 import json
@@ -19,9 +20,9 @@ import numpy as np
 _MAGIC = b'vacl\x00\x00\x00\x01'
 _HEAD = struct.Struct('<8sQQ')
 _MAX_TEXT = 1 << 20
-MAX_BYTES = 1 << 28  # Of all arrays of a message.
-STATE = 'state/'  # Begins the names of a curriculum's variables.
-_KINDS = 'biuf'  # NumPy's letters for truth values and numbers.
+MAX_BYTES = 1 << 28  # Most bytes of all arrays of a message.
+STATE = 'state/'  # Prefix of the names of a curriculum's variables.
+_KINDS = 'biuf'  # NumPy's letters for Booleans and numbers.
 
 
 class ClosedError(Exception):
@@ -29,7 +30,7 @@ class ClosedError(Exception):
 
 
 class GarbledError(Exception):
-  """What arrived is no message; nothing more can be read."""
+  """The bytes received are no message; nothing more can be read."""
 
 
 def write(
@@ -40,13 +41,13 @@ def write(
   """Writes a message.
 
   Args:
-    file: where to.
-    header: can be JSON; without the key `arrays`.
-    arrays: of truth values or numbers.
+    file: stream to write to.
+    header: header that JSON can represent, without the key `arrays`.
+    arrays: arrays of Booleans or numbers.
 
   Raises:
-    OSError: the other end is closed, for example.
-    ValueError: it is larger than `read` allows.
+    OSError: the message can't be written; the other end may be closed.
+    ValueError: the message is larger than `read` allows.
   """
   whole = {name: np.asarray(x, order='C') for name, x in (arrays or {}).items()}
   about = [[name, x.dtype.str, x.shape] for name, x in whole.items()]
@@ -63,11 +64,11 @@ def write(
 
 
 def read(file: BinaryIO) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-  """Returns the next message: its header, and arrays that may be written to.
+  """Returns the next message: its header, and its arrays, which are writable.
 
   Raises:
     ClosedError: there is no further message, or only a part of it.
-    GarbledError: it is no message.
+    GarbledError: the bytes received are no message.
   """
   magic, num_text, num_bytes = _HEAD.unpack(_exactly(file, _HEAD.size))
   if magic != _MAGIC:

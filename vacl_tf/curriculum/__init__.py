@@ -1,8 +1,8 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Curricula: which tasks are trained on next.
+"""Makes curricula, which choose the tasks to train on next.
 
-TensorFlow is imported when a curriculum is made, not before.
+TensorFlow is only imported when a curriculum is made.
 """
 
 import copy
@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from vacl_tf import builtin  # noqa: F401  Registers what has names.
+from vacl_tf import builtin  # noqa: F401  Registers the built-in names.
 from vacl_tf import catalog
 from vacl_tf import config
 from vacl_tf import overrides
@@ -26,13 +26,13 @@ def make(
 ) -> 'curriculum_base.Curriculum':
   """Returns the curriculum called cfg.curriculum.name.
 
-  With several worlds it is entity progression over one such curriculum per
+  With several worlds, returns entity progression over one such curriculum per
   entity count.
 
   Args:
-    cfg: all constants.
-    worlds: the world with each entity count, from few entities to many.
-    seed: of the initial state.
+    cfg: all constants of the run.
+    worlds: one world per entity count, from few entities to many.
+    seed: random seed of the initial state.
 
   Raises:
     ValueError: there is no such curriculum, it can't be used for this task,
@@ -48,7 +48,7 @@ def make(
     )
   settings = _settings(cfg, worlds, seed)
   if len(settings) > 1:
-    # Imported late: TensorFlow Probability takes a second.
+    # Imported here: TensorFlow Probability takes a second to import.
     from vacl_tf.curriculum import entity_progression
 
     made = entity_progression.EntityProgression(settings, spec.make)
@@ -61,7 +61,7 @@ def make(
 def _settings(
   cfg: config.Config, worlds: 'Sequence[base.World]', seed: 'types.Seed'
 ) -> 'list[curriculum_base.Setting]':
-  """Returns what the curriculum of each entity count is made from."""
+  """Returns one setting per entity count."""
   from vacl_tf.curriculum import base as curriculum_base
 
   if len(worlds) > 1:
@@ -88,7 +88,7 @@ def _settings(
 def _without_target(
   setting: 'curriculum_base.Setting',
 ) -> 'curriculum_base.Setting':
-  """Returns a setting that does not give the target tasks away."""
+  """Returns the setting with its target tasks hidden from the curriculum."""
   from vacl_tf.environments import task_space
 
   space, world = task_space.WithoutTarget(setting.space), setting.world
@@ -101,7 +101,7 @@ def _without_target(
 def check_feedback(
   made: 'curriculum_base.Curriculum', cfg: config.Config
 ) -> None:
-  """Raises UnsuitableError for feedback that there is not."""
+  """Raises UnsuitableError if the run can't give the feedback asked for."""
   from vacl_tf import types
   from vacl_tf.curriculum import base
 

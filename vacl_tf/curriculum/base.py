@@ -26,18 +26,18 @@ from vacl_tf.environments import task_space
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Setting:
-  """What a curriculum is made from: the tasks of one entity count.
+  """Constructor argument of a curriculum: the tasks of one entity count.
 
   Attributes:
     cfg: all constants of the run; the curriculum's own are cfg.curriculum.
-    space: the tasks.
-    world: the world that the tasks are played in, for curricula that train
-      networks on its observations; None if there is none.
-    num_tasks: tasks of an iteration that trains this entity count alone.
-    most_tasks: rows of the largest batch, at least num_tasks. It is larger if
-      entity progression trains two counts together and plays more worlds of
-      the smaller one.
-    seed: of the initial state.
+    space: the task space.
+    world: the world in which the tasks are played, for curricula that train
+      networks on its observations; None if there is no world.
+    num_tasks: number of tasks in an iteration that trains only this count.
+    most_tasks: number of rows of the largest batch, at least num_tasks. It is
+      larger if entity progression trains two counts together and plays more
+      worlds of the smaller count.
+    seed: random seed of the initial state.
   """
 
   cfg: config.Config
@@ -61,13 +61,13 @@ class Curriculum(tf.Module, abc.ABC):
 
   An iteration calls `probe` and `note_probe` (if there are any probes), then
   `sample`, then `update`. All state belongs in variables, so that checkpoints
-  hold it.
+  contain it.
 
   Attributes:
     feedback: names of the fields of `types.TaskFeedback` that `update` and
       `note_probe` use besides `value`. Fields that are not named are ().
     is_compiled: whether the methods that take a seed are TensorFlow graph code.
-      They are then traced once and compiled by XLA. If False, they run eagerly
+      If so, they are traced once and compiled by XLA. If not, they run eagerly
       on the host and may use any Python library: their arguments are eager
       tensors, which NumPy functions accept, and the batches that they return
       may hold arrays.
@@ -83,7 +83,7 @@ class Curriculum(tf.Module, abc.ABC):
 
   @property
   def source(self) -> str:
-    """Where tasks come from, file and line, for what is said of them."""
+    """Method that draws the tasks, with file and line, for error messages."""
     return source_of(type(self).sample)
 
   @abc.abstractmethod
@@ -93,11 +93,11 @@ class Curriculum(tf.Module, abc.ABC):
     """Returns the tasks to train on, one TaskBatch per entity count.
 
     Args:
-      num_tasks: rows (B) of the batch. With several entity counts, worlds of an
-        iteration that trains a single one.
-      seed: of this draw.
-      size: [] int32, how many of the rows will be played; None for all. It is
-        the size of the batch.
+      num_tasks: number of rows (B) of the batch. With several entity counts,
+        number of worlds in an iteration that trains a single count.
+      seed: random seed of this draw.
+      size: [] int32, number of rows that will be played; None for all. The
+        batch gets this size.
     """
 
   @abc.abstractmethod
@@ -114,9 +114,9 @@ class Curriculum(tf.Module, abc.ABC):
       batches: what `sample` returned, with the same tickets.
       feedback: per batch, how its tasks went; rows from batch.size on are 0.
       evaluation: [entity counts] latest coverage of the greedy policy on the
-        target distribution, NaN where none is known: before the first
-        evaluation, or if a client tells none.
-      seed: of this update.
+        target tasks, NaN where it is unknown: before the first evaluation, or
+        if a client does not report it.
+      seed: random seed of this update.
 
     Returns:
       Scalar metrics; their names are the same in every call.
@@ -127,12 +127,12 @@ class Curriculum(tf.Module, abc.ABC):
   ) -> tuple[types.TaskBatch, ...]:
     """Returns tasks to play without training on them, before `sample`.
 
-    Their steps count as environment steps. Curricula that do not probe in
-    every iteration return a batch of size 0 in the others.
+    Their steps count as environment steps. A curriculum that does not probe in
+    every iteration returns a batch of size 0 in the other iterations.
 
     Args:
-      num_tasks: rows of the batch.
-      seed: of this draw.
+      num_tasks: number of rows of the batch.
+      seed: random seed of this draw.
       size: [] int32, the largest allowed size of the batch; None for
         num_tasks.
 
@@ -153,11 +153,11 @@ class Curriculum(tf.Module, abc.ABC):
     Args:
       batches: what `probe` returned, with the same tickets.
       feedback: per batch, as in `update`.
-      seed: of this update.
+      seed: random seed of this update.
     """
 
   def in_play(self) -> tf.Tensor:
-    """Returns bool [entity counts]: which ones the next iteration may train."""
+    """Returns bool [entity counts]: those the next iteration may train."""
     return tf.constant([True])
 
   def history(self) -> dict[str, tf.Tensor | np.ndarray]:
@@ -195,7 +195,7 @@ def fresh_batch(
 
   Args:
     phi: [B, D] tasks.
-    size: [] int32, how many of them to play; None for all.
+    size: [] int32, number of tasks to play; None for all.
   """
   return types.TaskBatch(phi, tf.shape(phi)[0] if size is None else size)
 
@@ -203,13 +203,13 @@ def fresh_batch(
 def check_size(
   batch: types.TaskBatch, num_tasks: int, source: str, is_probe: bool = False
 ) -> None:
-  """Raises CurriculumError for other than the tasks that were asked for.
+  """Raises CurriculumError if a batch has a wrong number of tasks.
 
   Args:
-    batch: of `Curriculum.sample` or `probe`, of a single entity count.
-    num_tasks: that were asked for.
-    source: where they come from.
-    is_probe: of `probe`; any number of its rows may be played.
+    batch: batch of `Curriculum.sample` or `probe`, for one entity count.
+    num_tasks: number of tasks that were asked for.
+    source: where the tasks come from.
+    is_probe: whether it is of `probe`; any number of its rows may be played.
   """
   rows, size = len(batch.phi), int(batch.size)
   if rows != num_tasks or not (0 if is_probe else rows) <= size <= rows:
@@ -233,16 +233,16 @@ def check_goals(goals: tuple[tuple[int, int], ...]) -> None:
 def check_tasks(
   batch: types.TaskBatch, space: task_space.TaskSpace, source: str
 ) -> None:
-  """Checks the tasks of a batch that are to be played.
+  """Checks those tasks of a batch that will be played.
 
   Args:
-    batch: of `Curriculum.sample` or `probe`.
-    space: of the tasks.
-    source: where they come from.
+    batch: batch of `Curriculum.sample` or `probe`.
+    space: task space that decides which tasks are feasible.
+    source: where the tasks come from.
 
   Raises:
-    CurriculumError: they have another shape than [B, D], or one of them is not
-      finite or not feasible.
+    CurriculumError: the tasks do not have the shape [B, D], or one of them is
+      not finite or not feasible.
   """
   tasks = np.asarray(batch.phi)
   if tasks.ndim != 2 or tasks.shape[1] != space.num_dims:
@@ -268,11 +268,12 @@ def check_tasks(
 
 
 def called(source: str, function: Callable[[], Any]) -> Any:
-  """Calls a user's function; what it raises becomes a line with its place.
+  """Calls a user's function; its exceptions become one-line errors.
 
   Raises:
-    CurriculumError: it failed, or would end the process.
-    base.WorldError: what draws or judges tasks for it did.
+    CurriculumError: the function failed, or tried to end the process.
+    base.WorldError: the world failed while it drew or judged tasks for the
+      function.
   """
   try:
     return function()
@@ -289,15 +290,15 @@ def called(source: str, function: Callable[[], Any]) -> Any:
 def check_metrics(
   found: Mapping[str, Any], names: Collection[str], source: str
 ) -> types.Metrics:
-  """Returns what a curriculum on the host measured, in the order of its names.
+  """Returns the metrics of a curriculum on the host, in the order of `names`.
 
   Args:
-    found: what `update` returned.
-    names: what it returned the first time.
-    source: where it comes from.
+    found: metrics that `update` returned.
+    names: names of the metrics that it returned the first time.
+    source: where the metrics come from.
 
   Raises:
-    CurriculumError: there are other names, or what is no number, or infinite.
+    CurriculumError: the names differ, or a value is infinite or no number.
   """
   if set(found) != set(names):
     raise CurriculumError(
@@ -331,11 +332,11 @@ def as_tensors(batches: Any, source: str) -> tuple[types.TaskBatch, ...]:
   """Returns batches whose phi and size are tensors, with the same tickets.
 
   Args:
-    batches: of `Curriculum.sample` or `probe`.
-    source: where they come from.
+    batches: return value of `Curriculum.sample` or `probe`.
+    source: where the batches come from.
 
   Raises:
-    CurriculumError: they are no tuple of TaskBatch, or the tasks are a scalar.
+    CurriculumError: batches is no tuple of TaskBatch, or tasks are a scalar.
   """
   is_tuple = isinstance(batches, tuple)
   if not is_tuple or not all(isinstance(x, types.TaskBatch) for x in batches):
@@ -363,17 +364,17 @@ def draws(
 
   Args:
     made: the curriculum.
-    num_tasks: to draw.
-    draw: its `sample` or `probe`.
+    num_tasks: number of tasks to draw.
+    draw: the `sample` or `probe` method of the curriculum.
   """
   return lambda seed: as_tensors(draw(num_tasks, seed), made.source)
 
 
 def named(metrics: Any) -> types.Metrics:
-  """Returns what `Curriculum.update` returned.
+  """Returns the metrics of `Curriculum.update` if they have names.
 
   Raises:
-    CurriculumError: it is no dictionary.
+    CurriculumError: the metrics are no dictionary.
   """
   if not isinstance(metrics, Mapping):
     raise CurriculumError(
@@ -384,7 +385,7 @@ def named(metrics: Any) -> types.Metrics:
 
 
 def generator(seed: types.Seed) -> np.random.Generator:
-  """Returns NumPy's generator for a seed [2], for code on the host."""
+  """Returns a NumPy generator for a seed [2], for code on the host."""
   return np.random.default_rng(np.asarray(seed).view(np.uint32))
 
 

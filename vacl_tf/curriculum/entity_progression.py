@@ -3,9 +3,9 @@
 """Entity progression: from few entities to many (paper, section 3.2).
 
 The number of entities is relaxed to a categorical distribution (section 2.3).
-Its weight z is on one entity count, or on two neighbouring ones while it moves
-from the smaller to the larger. Each count has a curriculum of its own, which
-may be any.
+Its weight is on one entity count, or, while it moves from a smaller count to
+the next larger one, on both: z on the smaller and 1 - z on the larger. Each
+count has its own curriculum, of any kind.
 """
 
 import math
@@ -23,7 +23,7 @@ from vacl_tf.curriculum import base
 from vacl_tf.environments import base as environment_base
 
 # Weights are multiples of a tenth, and so are the parts of a batch. Batch sizes
-# are inputs of compiled programs, so a change of weight compiles nothing.
+# are inputs of compiled programs, so a new weight needs no compilation.
 NUM_PARTS = config.NUM_PARTS
 
 MakeInner = Callable[[base.Setting], base.Curriculum]
@@ -34,12 +34,12 @@ def settings(
   worlds: Sequence[environment_base.World],
   seed: types.Seed,
 ) -> list[base.Setting]:
-  """Returns what the curriculum of each entity count is made from.
+  """Returns the setting of the curriculum of each entity count.
 
   Args:
     cfg: all constants; training.num_tasks is a multiple of NUM_PARTS.
-    worlds: the world with each count, from few entities to many.
-    seed: of the curricula.
+    worlds: one world per count, from few entities to many.
+    seed: random seed of the curricula.
   """
   num_tasks = cfg.training.num_tasks
   spaces = [world.task_space for world in worlds]
@@ -64,15 +64,15 @@ def settings(
 
 
 class EntityProgression(base.Curriculum):
-  """Moves to the next entity count when the policy masters the present one."""
+  """Moves to the next entity count when the policy masters the current one."""
 
   def __init__(
     self, inner_settings: Sequence[base.Setting], make_inner: MakeInner
   ) -> None:
-    """Starts with the first count alone.
+    """Starts with all weight on the first count.
 
     Args:
-      inner_settings: of each count, from few entities to many; see `settings`.
+      inner_settings: one per count, from few entities to many; see `settings`.
       make_inner: makes the curriculum of one count.
     """
     super().__init__(name='entity_progression')
@@ -83,8 +83,8 @@ class EntityProgression(base.Curriculum):
     self._rows = [x.most_tasks for x in inner_settings]
     self._num_dims = [x.space.num_dims for x in inner_settings]
     self.inner = [make_inner(x) for x in inner_settings]
-    # The smaller count with any weight, the tenths of weight of the larger one,
-    # and the iterations since any of these last changed.
+    # The index of the smaller count, the weight of the larger count in tenths,
+    # and the iterations since either last changed.
     self.stage = tf.Variable(0, trainable=False, name='stage')
     self.tenths = tf.Variable(0, trainable=False, name='tenths')
     self.waited = tf.Variable(0, trainable=False, name='waited')
@@ -95,22 +95,22 @@ class EntityProgression(base.Curriculum):
 
   @property
   def feedback(self) -> tuple[str, ...]:
-    """What the curricula of the counts ask for."""
+    """Feedback fields that the curriculum of any count asks for."""
     names = [name for inner in self.inner for name in inner.feedback]
     return tuple(dict.fromkeys(names))
 
   @property
   def is_compiled(self) -> bool:
-    """Whether the curricula of all counts are."""
+    """Whether the curricula of all counts are compiled."""
     return all(inner.is_compiled for inner in self.inner)
 
   @property
   def can_probe(self) -> bool:
-    """Whether the curriculum of any count can."""
+    """Whether the curriculum of any count can probe."""
     return any(inner.can_probe for inner in self.inner)
 
   def distribution(self) -> tfp.distributions.Categorical:
-    """Returns the distribution over counts, with weights z and 1 - z."""
+    """Returns the distribution over entity counts, with weights z and 1 - z."""
     num = len(self.inner)
     larger = tf.cast(self.tenths, tf.float32) / NUM_PARTS
     probs = (1.0 - larger) * tf.one_hot(self.stage, num)
@@ -123,14 +123,14 @@ class EntityProgression(base.Curriculum):
   def sample(
     self, num_tasks: int, seed: types.Seed, size: tf.Tensor | None = None
   ) -> tuple[types.TaskBatch, ...]:
-    """Returns a batch for every count; those not in play have size 0."""
+    """Returns a batch for every count, of size 0 for counts not in play."""
     self._check_num_tasks(num_tasks, size)
     return self._draw([inner.sample for inner in self.inner], seed)
 
   def probe(
     self, num_tasks: int, seed: types.Seed, size: tf.Tensor | None = None
   ) -> tuple[types.TaskBatch, ...]:
-    """Returns a batch for every count; those not in play have size 0.
+    """Returns a batch for every count, of size 0 for counts not in play.
 
     A count probes at most as many tasks as it would train on.
     """
@@ -138,11 +138,11 @@ class EntityProgression(base.Curriculum):
     return self._draw([inner.probe for inner in self.inner], seed)
 
   def quotas(self, seed: types.Seed) -> tf.Tensor:
-    """Returns the parts of each count in an iteration, int32 [counts].
+    """Returns int32 [counts]: parts of an iteration that each count plays.
 
-    With mixing = 'agents' the smaller count gets more worlds than its weight
-    says, so that they have as many agents as its share of worlds of the larger
-    count would have.
+    With mixing = 'agents' the smaller count plays more worlds than its weight
+    says: as many as hold the agents that its share of worlds would have if
+    they were worlds of the larger count.
     """
     distribution, num = self.distribution(), len(self.inner)
     if self._config.mixing == 'stochastic':
@@ -155,7 +155,7 @@ class EntityProgression(base.Curriculum):
     table = tf.constant(
       [
         [_in_agents(self._agents, index, part) for part in range(NUM_PARTS)]
-        + [NUM_PARTS]  # Alone.
+        + [NUM_PARTS]  # The only count.
         for index in range(num)
       ]
     )
@@ -170,7 +170,7 @@ class EntityProgression(base.Curriculum):
     evaluation: tf.Tensor,
     seed: types.Seed,
   ) -> types.Metrics:
-    """Updates the counts in play; their metrics are the largest one's."""
+    """Updates the counts in play; returns the metrics of the largest."""
     seeds = randomness.split(seed, len(self.inner))
     update = _if_played if self.is_compiled else _if_played_on_host
     found = [
@@ -185,7 +185,7 @@ class EntityProgression(base.Curriculum):
     distribution = self.distribution()
     largest = self.stage + tf.cast(self.tenths > 0, tf.int32)
     metrics = {
-      # Not [largest], which would compile anew for each of its values.
+      # Indexing with [largest] would compile anew for each of its values.
       name: tf.gather([metrics[name] for metrics in found], largest)
       for name in found[0]
     }
@@ -203,7 +203,7 @@ class EntityProgression(base.Curriculum):
     feedback: tuple[types.TaskFeedback, ...],
     seed: types.Seed,
   ) -> None:
-    """Tells the counts whose tasks were played."""
+    """Passes the feedback on to the counts whose tasks were played."""
     seeds = randomness.split(seed, len(self.inner))
     for inner, batch, how, inner_seed in zip(
       self.inner, batches, feedback, seeds, strict=True
@@ -217,14 +217,15 @@ class EntityProgression(base.Curriculum):
   def history(self) -> dict[str, tf.Tensor | np.ndarray]:
     """Returns the history of the largest count in play.
 
-    Where it has none, because it was not played yet, that of a smaller one.
+    If that count has no history, because it was not played yet, returns the
+    history of a smaller count.
     """
     largest = int(self.stage) + (int(self.tenths) > 0)
     found = (inner.history() for inner in self.inner[largest::-1])
     return next(filter(None, found), {})
 
   def _check_num_tasks(self, num_tasks: int, size: tf.Tensor | None) -> None:
-    """Raises ValueError for other numbers of tasks than the quotas divide."""
+    """Raises ValueError unless all tasks of an iteration are asked for."""
     if num_tasks != self._part * NUM_PARTS or size is not None:
       raise ValueError(
         f'num_tasks={num_tasks} of size {size}; allowed: all of '
@@ -234,11 +235,11 @@ class EntityProgression(base.Curriculum):
   def _draw(
     self, draws: Sequence[Callable], seed: types.Seed
   ) -> tuple[types.TaskBatch, ...]:
-    """Returns what the counts draw, each with its part of an iteration.
+    """Returns the draws of all counts, each for its part of an iteration.
 
     Args:
-      draws: per count, its `sample` or `probe`.
-      seed: of this draw.
+      draws: per count, the `sample` or `probe` method of its curriculum.
+      seed: random seed of this draw.
 
     Returns:
       A batch per count, or () if no count draws any.
@@ -292,13 +293,13 @@ class EntityProgression(base.Curriculum):
 
 
 def _in_agents(agents: Sequence[int], index: int, parts: int) -> int:
-  """Returns parts of a count with the agents of as many of the next one."""
+  """Returns parts of a count with as many agents as `parts` of the next."""
   larger = agents[min(index + 1, len(agents) - 1)]
   return round(parts * larger / agents[index])
 
 
 def _bounded(batch: types.TaskBatch, size: tf.Tensor) -> types.TaskBatch:
-  """Returns a batch of which no more is played than a count's part."""
+  """Returns the batch, of which no more than the count's part is played."""
   return batch._replace(size=tf.minimum(batch.size, size))
 
 
@@ -309,7 +310,7 @@ def _if_played(
   evaluation: tf.Tensor,
   seed: types.Seed,
 ) -> types.Metrics:
-  """Updates a curriculum whose tasks were played; else metrics are NaN."""
+  """Updates a curriculum if its tasks were played; if not, returns NaN."""
 
   def update() -> types.Metrics:
     metrics = base.named(inner.update((batch,), (feedback,), evaluation, seed))
@@ -328,7 +329,7 @@ def _if_played_on_host(
   evaluation: tf.Tensor,
   seed: types.Seed,
 ) -> dict[str, float]:
-  """Updates a curriculum if any of its tasks was played; else no metrics."""
+  """Updates a curriculum if its tasks were played; if not, returns {}."""
   if not int(batch.size):
     return {}
   metrics = base.named(inner.update((batch,), (feedback,), evaluation, seed))
@@ -341,7 +342,7 @@ def _note_if_played(
   feedback: types.TaskFeedback,
   seed: types.Seed,
 ) -> None:
-  """Tells a curriculum of its probes if any of them was played."""
+  """Passes feedback on to a curriculum if any of its probes was played."""
 
   def note() -> tf.Tensor:
     inner.note_probe((batch,), (feedback,), seed)

@@ -21,8 +21,8 @@ class Rows(NamedTuple):
   value: tf.Tensor  # [S] latest value, NaN before the first.
   generation: tf.Tensor  # [S] int32: 0 for easy tasks, else the parent's + 1.
   age: tf.Tensor  # [S] int32: updates since the task was added.
-  # [S, D] the task that it was expanded from, NaN if there is none or it is not
-  # known. For pictures: nothing that is trained on depends on it.
+  # [S, D] the task that this one was expanded from, NaN if there is none or it
+  # is unknown. It is only used in pictures; training does not depend on it.
   parent: tf.Tensor
 
 
@@ -30,12 +30,12 @@ def novelty(phi: tf.Tensor, count: tf.Tensor, neighbours: int) -> tf.Tensor:
   """Returns each row's mean distance to its nearest other rows.
 
   This is D(phi, Q) of the paper's diversified queue (appendix on
-  implementation details). In sets of at most `neighbours` rows it is the sum of
-  all distances divided by the size of the set, as in the released code.
+  implementation details). In sets of at most `neighbours` rows, novelty is the
+  sum of all distances divided by the size of the set, as in the released code.
 
   Args:
     phi: [S, D]; the rows from `count` on are empty.
-    count: [] int32.
+    count: [] int32, number of rows in use.
     neighbours: number of nearest rows (k).
 
   Returns:
@@ -56,15 +56,14 @@ def _smallest_squares(
 ) -> tf.Tensor:
   """Returns each row's smallest squared distances to other non-empty rows.
 
-  Rows are processed in blocks, so that distances stay in the cache. Of a
-  block's columns only a few groups are sorted: each of a row's `number`
-  smallest distances lies in one of the groups with its `number` smallest
-  minima.
+  Rows are processed in blocks, so that distances stay in the cache. Only a few
+  groups of columns are sorted for each row: each of its `number` smallest
+  distances lies in one of the `number` groups with the smallest minima.
 
   Args:
     phi: [S, D].
     is_empty: bool [S].
-    number: of distances per row.
+    number: number of distances to return per row.
 
   Returns:
     [S, number], infinite where there are fewer other rows.
@@ -110,9 +109,9 @@ class ParticleSet(tf.Module):
   than its capacity (children that were not played yet) until `evict` is called.
 
   Attributes:
-    capacity: rows that `evict` leaves.
-    count: rows in use.
-    rows: all rows.
+    capacity: largest number of rows after `evict`.
+    count: number of rows in use.
+    rows: all rows, in use or not.
   """
 
   def __init__(
@@ -127,13 +126,13 @@ class ParticleSet(tf.Module):
     """Makes an empty set.
 
     Args:
-      capacity: rows that `evict` leaves (C).
-      room: rows above the capacity.
-      num_dims: numbers of a task vector (D).
-      eviction: which rows `evict` removes: 'fifo' the oldest, 'random' any,
-        'diverse' those with the lowest novelty.
-      neighbours: of the novelty.
-      name: of the set.
+      capacity: largest number of rows after `evict` (C).
+      room: number of rows that the set can hold beyond its capacity.
+      num_dims: length of a task vector (D).
+      eviction: which rows `evict` removes: 'fifo' the oldest, 'random' random
+        ones, 'diverse' those with the lowest novelty.
+      neighbours: number of nearest rows in the novelty (k).
+      name: name of the set.
     """
     super().__init__(name=name)
     size = capacity + room
@@ -157,7 +156,7 @@ class ParticleSet(tf.Module):
 
   @property
   def size(self) -> int:
-    """Rows in all, in use or not."""
+    """Number of all rows, in use or not."""
     return self.rows.phi.shape[0]
 
   def in_use(self) -> tf.Tensor:
@@ -170,7 +169,7 @@ class ParticleSet(tf.Module):
     self.count.assign(count)
 
   def keep(self, mask: tf.Tensor) -> None:
-    """Drops all rows but those in use where mask [size] is True."""
+    """Keeps only the rows in use where mask [size] is True."""
     mask &= self.in_use()
     blank = Rows(*map(tf.zeros_like, self.rows))
     blank = blank._replace(parent=tf.fill(self.rows.parent.shape, float('nan')))
@@ -178,7 +177,7 @@ class ParticleSet(tf.Module):
     self._assign(rows, count)
 
   def append(self, rows: Rows, mask: tf.Tensor) -> None:
-    """Adds the rows where mask is True; if needed the oldest are removed."""
+    """Adds the rows where mask is True; removes the oldest if needed."""
     latest = tf.cumsum(tf.cast(mask, tf.int32), reverse=True)
     mask &= latest <= self.size
     surplus = self.count + _number(mask) - self.size
@@ -186,7 +185,7 @@ class ParticleSet(tf.Module):
     self._assign(*_write(self.rows, self.count, rows, mask))
 
   def evict(self, seed: types.Seed) -> None:
-    """Cuts back to the capacity."""
+    """Removes rows until no more than the capacity are left."""
     surplus = self.count - self.capacity
     if self._eviction == 'fifo':
       self.keep(tf.range(self.size) >= surplus)
@@ -197,7 +196,8 @@ class ParticleSet(tf.Module):
         score = randomness.uniform(seed, [self.size])
         score = tf.where(self.in_use(), score, float('inf'))
       else:
-        # Half as long where an update asks others and can't be compiled.
+        # If an update calls code on the host, it is not compiled as a whole.
+        # Compiling the novelty alone then halves its time.
         score = _NOVELTY(
           self.rows.phi.read_value(),
           self.count.read_value(),
@@ -213,7 +213,7 @@ class ParticleSet(tf.Module):
 
 
 def _number(mask: tf.Tensor) -> tf.Tensor:
-  """Returns how many are True, int32."""
+  """Returns how many entries of the mask are True, int32."""
   return tf.reduce_sum(tf.cast(mask, tf.int32))
 
 
@@ -227,8 +227,8 @@ def _write(
   size = old.phi.shape[0]
   place = count + tf.cumsum(tf.cast(mask, tf.int32)) - 1
   place = tf.where(mask, tf.minimum(place, size), size)[:, None]
-  # A single scatter, of row numbers, for all fields: XLA takes seconds to
-  # compile each.
+  # A single scatter of row numbers serves all fields, because XLA takes seconds
+  # to compile each scatter.
   source = tf.tensor_scatter_nd_update(
     tf.range(size + 1), place, size + tf.range(mask.shape[0])
   )[:-1]

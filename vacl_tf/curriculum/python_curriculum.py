@@ -22,16 +22,16 @@ _SOLVED_VALUE = 0.95  # Above it a task is solved, as in task expansion.
 
 
 class Chooser(abc.ABC):
-  """What a curriculum does.
+  """Base class of curricula in NumPy: it chooses the tasks to play.
 
-  It is made with Tasks, the constants that it was registered with, and a
-  generator of random numbers.
+  A chooser is made from Tasks, the constants that it was registered with, and a
+  random generator.
 
   Attributes:
-    feedback: names of the fields of `types.TaskFeedback` that `update` is told
+    feedback: names of the fields of `types.TaskFeedback` that `update` receives
       besides `value`.
-    state: arrays by name, whose shapes stay as they are. Checkpoints hold them;
-      of anything else only what `sample` leaves for `update` is kept.
+    state: arrays by name, whose shapes must stay the same. Checkpoints contain
+      them. Apart from these, only what `sample` leaves for `update` is kept.
   """
 
   feedback: tuple[str, ...] = ()
@@ -48,8 +48,8 @@ class Chooser(abc.ABC):
     """Learns from how the policy did.
 
     Args:
-      tasks: [K, D] of `sample`, all of which were played.
-      told: [K] or [K, D] by name, `value` in [0, 1] among them.
+      tasks: [K, D] tasks of `sample`, all of which were played.
+      told: feedback [K] or [K, D] by name, with `value` in [0, 1].
 
     Returns:
       Metrics; their names are the same in every call.
@@ -58,12 +58,12 @@ class Chooser(abc.ABC):
   def probe(self, num_tasks: int, rng: np.random.Generator) -> np.ndarray:
     """Returns tasks [K, D] to play without training on them, before `sample`.
 
-    Their steps count as environment steps. A chooser without such a method of
-    its own is never asked.
+    Their steps count as environment steps. A chooser that does not override
+    this method is never asked for probes.
 
     Args:
-      num_tasks: K at most; none at all is possible.
-      rng: draws them.
+      num_tasks: largest K; K may also be 0.
+      rng: random generator.
     """
     raise NotImplementedError
 
@@ -73,8 +73,8 @@ class Chooser(abc.ABC):
     """Learns from how the policy did on the tasks of `probe`.
 
     Args:
-      tasks: [K, D] that were played.
-      told: as in `update`.
+      tasks: [K, D] probes that were played.
+      told: feedback, as in `update`.
     """
     raise NotImplementedError
 
@@ -87,12 +87,12 @@ def register(
   make: Make,
   constants: type[config.CurriculumConfig] = config.CurriculumConfig,
 ) -> None:
-  """Makes a curriculum known by its name.
+  """Registers a curriculum by its name.
 
   Args:
-    name: of the curriculum.
-    make: returns what chooses the tasks of one entity count.
-    constants: a dataclass, whose fields become flags.
+    name: name of the curriculum.
+    make: function that returns a `Chooser` of the tasks of one entity count.
+    constants: dataclass whose fields become flags.
 
   Raises:
     ValueError: the name is taken, or a constant can't be saved.
@@ -107,7 +107,7 @@ def register(
 
 
 class PythonCurriculum(base.Curriculum):
-  """A chooser as a curriculum; its state is in variables."""
+  """A chooser as a curriculum, with the state of the chooser in variables."""
 
   is_compiled = False
 
@@ -121,20 +121,20 @@ class PythonCurriculum(base.Curriculum):
     """Makes a chooser.
 
     Args:
-      name: of the curriculum.
+      name: name of the curriculum.
       make: returns the chooser.
-      setting: the tasks, and the constants.
-      are_trusted: whether its tasks are known to be feasible.
+      setting: the tasks and the constants.
+      are_trusted: whether the tasks it draws are known to be feasible.
 
     Raises:
-      base.CurriculumError: there is none.
+      base.CurriculumError: `make` failed or did not return a chooser.
     """
     super().__init__(name=name)
     rng = base.generator(setting.seed)
     self._num_dims = setting.space.num_dims
     tasks, constants = Tasks(setting.space), setting.cfg.curriculum
     chooser = base.called(name, lambda: make(tasks, constants, rng))
-    _check_chooser(chooser)  # A module wraps what it is given.
+    _check_chooser(chooser)  # Before tf.Module can wrap it.
     self._space = setting.space
     self._are_legal = None if are_trusted else python_tasks.judge(setting.space)
     self._chooser = chooser
@@ -143,8 +143,8 @@ class PythonCurriculum(base.Curriculum):
       key: tf.Variable(array, trainable=False, name=key)
       for key, array in self._chooser.state.items()
     }
-    self._metrics: tuple[str, ...] | None = None  # What `update` returns.
-    # The latest batch, for pictures alone.
+    self._metrics: tuple[str, ...] | None = None  # Names, once known.
+    # The latest batch, only for pictures.
     self._tasks = np.zeros([0, self._num_dims], np.float32)
     self._value = np.zeros([0], np.float32)
 
@@ -178,10 +178,10 @@ class PythonCurriculum(base.Curriculum):
     most: int,
     seed: types.Seed,
   ) -> types.TaskBatch:
-    """Returns K tasks of the chooser in num_rows rows, least <= K <= most.
+    """Returns num_rows rows with K tasks of the chooser, least <= K <= most.
 
     Raises:
-      base.CurriculumError: they are none.
+      base.CurriculumError: the method failed or returned something else.
     """
     tasks = self._called(
       lambda: np.asarray(method(most, base.generator(seed)), np.float32)
@@ -237,11 +237,11 @@ class PythonCurriculum(base.Curriculum):
     )
 
   def history(self) -> dict[str, np.ndarray]:
-    """Returns the latest batch, apart by how its tasks went.
+    """Returns the latest batch, split into unsolved and solved tasks.
 
     Names are those of task expansion's sets: `active_phi` [K, D] and
-    `active_value` [K] of tasks that are not solved, `solved_phi` and
-    `solved_value` of the others. Nothing before the first update.
+    `active_value` [K] for unsolved tasks, `solved_phi` and `solved_value` for
+    solved ones. The result is empty before the first update.
     """
     if not len(self._value):
       return {}
@@ -257,7 +257,7 @@ class PythonCurriculum(base.Curriculum):
     batches: tuple[types.TaskBatch, ...],
     feedback: tuple[types.TaskFeedback, ...],
   ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Returns the tasks that were played, and what is told of them."""
+    """Returns the tasks that were played, and their feedback by name."""
     [batch], [told] = batches, feedback
     size = int(batch.size)
     return np.asarray(batch.phi)[:size], {
@@ -266,14 +266,14 @@ class PythonCurriculum(base.Curriculum):
     }
 
   def _called(self, function: Callable[[], Any]) -> Any:
-    """Calls a method of the chooser, with the state that variables hold.
+    """Calls a method of the chooser, whose state is kept in the variables.
 
     Raises:
-      base.CurriculumError: it failed, or the state has other arrays than in the
-        beginning, or fractions where whole numbers were.
+      base.CurriculumError: the method failed, or the state has other arrays
+        than at first, or fractions in an array of whole numbers.
     """
     chooser = self._chooser
-    # Scalars, too, as arrays, so that they can be changed in place.
+    # Scalars become arrays too, so that they can be changed in place.
     chooser.state = {
       key: np.asarray(x.numpy()) for key, x in self._state.items()
     }
@@ -296,7 +296,7 @@ class PythonCurriculum(base.Curriculum):
 
 
 def _check_kept(key: str, array: np.ndarray, dtype: type) -> None:
-  """Raises base.CurriculumError if an array loses what it is as a dtype."""
+  """Raises base.CurriculumError if conversion to dtype changes an array."""
   if np.issubdtype(dtype, np.floating):
     return
   is_lost = array.astype(dtype) != array
@@ -308,8 +308,8 @@ def _check_kept(key: str, array: np.ndarray, dtype: type) -> None:
 
 
 def _padded(tasks: np.ndarray, num_tasks: int) -> types.TaskBatch:
-  """Returns a batch of num_tasks rows in which tasks [K, D] are played."""
-  # Worlds beyond the size may be played along, so they are legal tasks, too.
+  """Returns num_tasks rows, of which only the K tasks [K, D] are played."""
+  # Worlds may also play rows beyond the size, so these are legal tasks too.
   rows = np.resize(tasks, [num_tasks, tasks.shape[1]])
   return base.fresh_batch(tf.constant(rows), tf.constant(len(tasks)))
 
@@ -322,7 +322,7 @@ def _are_numbers(value: Any) -> bool:
 
 
 def _check_chooser(chooser: Any) -> None:
-  """Raises base.CurriculumError if this is no chooser with a state."""
+  """Raises base.CurriculumError unless this is a chooser with a state."""
   if not isinstance(chooser, Chooser):
     raise base.CurriculumError(
       'expected a python_curriculum.Chooser, given a '

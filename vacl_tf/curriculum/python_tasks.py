@@ -12,24 +12,24 @@ from vacl_tf import types
 from vacl_tf.curriculum import svgd
 from vacl_tf.environments import task_space
 
-_MOST_REDRAWS = 100  # Of noise.
-_LEAST_ROWS = 16  # That noise is traced for.
+_MOST_REDRAWS = 100  # Bound on the draws of noise.
+_LEAST_ROWS = 16  # Fewest rows for which noise is traced.
 
 
 class Tasks:
   """The tasks of a world, in NumPy.
 
   Attributes:
-    num_dims: numbers in a task (D).
-    num_entities: entities that a task places.
+    num_dims: length of a task vector (D).
+    num_entities: number of entities that a task places.
     entity_of_dim: int [D], the entity that each number belongs to.
-    num_agents: agents that act in a world.
+    num_agents: number of agents that act in a world.
     goals: pairs (mover, goal) of entities, as in `task_space.TaskSpace`.
   """
 
   def __init__(self, space: task_space.TaskSpace) -> None:
     self._space = space
-    # Several times as fast as one operation after the other.
+    # Tracing makes it several times as fast as eager operations.
     self._perturb = (
       tracing.graph(self._noisy) if space.is_compiled else self._noisy
     )
@@ -44,7 +44,7 @@ class Tasks:
     return self._drawn(self._space.sample_easy, num_tasks, rng)
 
   def target(self, num_tasks: int, rng: np.random.Generator) -> np.ndarray:
-    """Returns [num_tasks, D] of the tasks that are to be solved in the end."""
+    """Returns [num_tasks, D] target tasks, those to be solved in the end."""
     return self._drawn(self._space.sample_target, num_tasks, rng)
 
   def _drawn(
@@ -53,8 +53,8 @@ class Tasks:
     num_tasks: int,
     rng: np.random.Generator,
   ) -> np.ndarray:
-    seed = _seed(rng)  # Also for no task: what is drawn later is the same then.
-    if not num_tasks:  # A user's function need not know what that means.
+    seed = _seed(rng)  # Even for no tasks, so that later draws do not change.
+    if not num_tasks:  # Users' functions need not handle 0 tasks.
       return np.zeros([0, self.num_dims], np.float32)
     return draw(num_tasks, seed).numpy()
 
@@ -71,20 +71,20 @@ class Tasks:
   ) -> np.ndarray:
     """Returns feasible tasks [K, D] with uniform noise.
 
-    It is redrawn for entities that it makes infeasible; those that stay so in
-    all redraws remain where they are. If that is where another one has moved
-    to, the task is returned without noise.
+    Noise is redrawn for entities that it makes infeasible; entities that are
+    infeasible in all redraws stay where they are. If another entity has moved
+    to that place, the task is returned without noise.
 
     Args:
       tasks: [K, D], feasible.
-      half_width: of the noise, in units of tasks.
-      rng: draws it.
-      probability: that an entity is perturbed.
+      half_width: half-width of the noise, in units of tasks.
+      rng: random generator.
+      probability: probability that an entity is perturbed.
     """
     number = len(tasks)
     if not number:
       return np.asarray(tasks, np.float32)
-    # A few sizes, each of which is traced once.
+    # Powers of two, so that only a few sizes are traced, each once.
     size = max(1 << (number - 1).bit_length(), _LEAST_ROWS)
     rows = np.resize(tasks, [size, self.num_dims])
     moved = self._perturb(
@@ -111,7 +111,7 @@ class Tasks:
   def canonical(self, tasks: np.ndarray) -> np.ndarray:
     """Returns tasks [K, D] with entities of a kind sorted by x, then y.
 
-    Tasks that differ in the order of alike entities alone become equal, which
+    Tasks that differ only in the order of these entities become equal, which
     makes distances between tasks meaningful.
     """
     tasks = np.array(tasks)
@@ -127,11 +127,12 @@ class Tasks:
   def hindsight(self, tasks: np.ndarray, final: np.ndarray) -> np.ndarray:
     """Returns tasks [K, D] with each goal where its mover ended.
 
-    What led from tasks to final solves them; they need not be feasible.
+    The actions that led from `tasks` to `final` solve the tasks returned, which
+    need not be feasible.
 
     Args:
-      tasks: [K, D], as they began.
-      final: [K, D], what the last states amounted to.
+      tasks: [K, D] tasks, as their episodes began.
+      final: [K, D] tasks that describe the last states of these episodes.
     """
     made = np.array(tasks)
     for mover, goal in self.goals:
@@ -148,9 +149,9 @@ class Tasks:
 def judge(
   space: task_space.TaskSpace,
 ) -> Callable[[tf.Tensor], np.ndarray]:
-  """Returns what says which tasks [K, D] are legal, as bool [K].
+  """Returns a function that says which tasks [K, D] are legal, as bool [K].
 
-  It is traced once for each K, which makes it several times as fast.
+  The function is traced once for each K, which makes it several times as fast.
   """
 
   def are_legal(tasks: tf.Tensor) -> tf.Tensor:

@@ -27,9 +27,9 @@ def repulsion(
   """Returns the direction of the summed kernel gradient at each point.
 
   Args:
-    points: [K, D] where the gradient is taken.
+    points: [K, D] points at which the gradient is taken.
     particles: [C, D] centres of the kernels.
-    weight: [C] of the kernels; 0 where there is no particle.
+    weight: [C] weights of the kernels; 0 where there is no particle.
     bandwidth: h of the kernel exp(-d^2 / h).
     kernel: 'coordinate' for a one-dimensional kernel per coordinate, 'joint'
       for one kernel of the whole vector.
@@ -63,9 +63,9 @@ def _repulsion_of_first(
   weight: tf.Tensor,
   cfg: config.TaskExpansionConfig,
 ) -> tf.Tensor:
-  """Returns `repulsion` [K, D] of the first points, block by block.
+  """Returns `repulsion` [K, D] at the first num_points points, in blocks.
 
-  Rows beyond the last block that has any of them are 0.
+  Rows after the last block that holds any of these points are 0.
   """
   num = points.shape[0]
   blocks = -(-num // _BLOCK)
@@ -106,10 +106,10 @@ def feasible_noise(
   Args:
     space: decides what is feasible.
     phi: [K, D] feasible tasks.
-    half_width: of the noise (delta), in units of phi.
-    probability: that an entity is perturbed.
+    half_width: half-width of the noise (delta), in units of phi.
+    probability: probability that an entity is perturbed.
     max_redraws: bound on the number of draws.
-    seed: of this call.
+    seed: random seed of this call.
   """
   entity = tf.constant(space.entity_of_dim)
   is_noisy, width, seed = _widths(space, phi, half_width, probability, seed)
@@ -123,7 +123,7 @@ def feasible_noise(
     return draw + 1, moved, space.feasible(moved)
 
   nobody = tf.zeros([phi.shape[0], space.num_entities], tf.bool)
-  # Once all that is infeasible stays where it is, further draws change nothing.
+  # Once only unperturbed entities are infeasible, more draws change nothing.
   _, moved, is_legal = tf.while_loop(
     lambda draw, _, ok: (draw < max_redraws) & tf.reduce_any(is_noisy & ~ok),
     redraw,
@@ -142,8 +142,8 @@ def _widths(
   """Draws which entities get noise; see `feasible_noise`.
 
   Returns:
-    bool [K, entities] whether they do, the half-width [K, D] of their noise,
-    and the seed to draw it with.
+    bool [K, entities]: which entities get noise; the half-width [K, D] of the
+    noise; and the seed to draw it with.
   """
   which, seed = randomness.split(seed, 2)
   entities = [phi.shape[0], space.num_entities]
@@ -153,7 +153,7 @@ def _widths(
 
 
 def _noisy(phi: tf.Tensor, width: tf.Tensor, seed: types.Seed) -> tf.Tensor:
-  """Returns phi [K, D] with uniform noise of a half-width [K, D]."""
+  """Returns phi [K, D] plus uniform noise of half-width `width` [K, D]."""
   return phi + randomness.uniform(seed, tf.shape(phi), -width, width)
 
 
@@ -166,27 +166,27 @@ def propose(
   cfg: config.TaskExpansionConfig,
   seed: types.Seed,
 ) -> tf.Tensor:
-  """Returns K children; child k has seed k modulo num_seeds.
+  """Returns K children; the parent of child k is seed k modulo num_seeds.
 
   Args:
     space: decides what is feasible.
     seeds: [K, D] parents, of which the first num_seeds are used.
-    num_seeds: [] int32; with 0 the children are meaningless.
-    particles: [C, D] tasks that repel.
-    weight: [C] how much they do; 0 where there is no task.
+    num_seeds: [] int32, number of seeds; with 0 the children are meaningless.
+    particles: [C, D] tasks that repel the seeds.
+    weight: [C] how strongly each task repels; 0 where there is no task.
     cfg: step size, noise and kernel.
-    seed: of this call.
+    seed: random seed of this call.
 
   Returns:
-    [K, D] tasks, feasible ones unless cfg.rejection is False.
+    [K, D] tasks, which are feasible unless cfg.rejection is False.
   """
   at_random, rim, noise = randomness.split(seed, 3)
   direction = _repulsion_of_first(seeds, num_seeds, particles, weight, cfg)
   step = cfg.step_size * (-direction if cfg.is_attractive else direction)
   turn = tf.range(seeds.shape[0]) % tf.maximum(num_seeds, 1)
   phi, step = tf.gather(seeds, turn), tf.gather(step, turn)
-  # A seed without a gradient (it is the only solved task) takes a random step,
-  # as in the released code.
+  # A seed with a gradient of 0, such as the only solved task, takes a random
+  # step, as in the released code.
   lost = tf.reduce_all(step == 0.0, -1, keepdims=True)
   anywhere = randomness.uniform(
     at_random, tf.shape(phi), -cfg.step_size, cfg.step_size
@@ -201,7 +201,7 @@ def propose(
   moved = feasible_noise(
     space, moved, cfg.noise, cfg.noise_probability, cfg.max_redraws, noise
   )
-  # A step may end between the boxes of a space, from where noise need not lead
-  # back; the child is then a copy of its parent.
+  # A step may end between the boxes of a space. If noise does not lead back
+  # into a box, the child is a copy of its parent.
   is_legal = tf.reduce_all(space.feasible(moved), -1, keepdims=True)
   return tf.where(is_legal, moved, phi)

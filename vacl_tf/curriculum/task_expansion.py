@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Task expansion for one entity count (paper, section 3.1 and Algorithm 1).
 
-Where the paper leaves something open, or the released code differs from it,
-docs/reproduction.md, "Task expansion", says what is done here.
+docs/reproduction.md, "Task expansion", lists what is done here where the paper
+leaves something open or the released code differs from it.
 """
 
 import enum
@@ -21,7 +21,7 @@ from vacl_tf.environments import task_space
 
 
 class TaskSource(enum.IntEnum):
-  """Where a row of a batch came from."""
+  """Where the task in a row of a batch came from."""
 
   ACTIVE = 0
   SOLVED = 1
@@ -29,20 +29,19 @@ class TaskSource(enum.IntEnum):
 
 
 class Ticket(NamedTuple):
-  """Which rows of the sets the tasks of a batch are."""
+  """For each task of a batch, the set and the row that it came from."""
 
   source: tf.Tensor  # [B] int32 TaskSource.
-  slot: tf.Tensor  # [B] int32 row in the set it came from.
+  slot: tf.Tensor  # [B] int32 row in that set.
 
 
 class TaskExpansion(base.Curriculum):
   """An active set of tasks to learn, and a solved set to expand from.
 
   Attributes:
-    active: Q_act.
-    solved: Q_sol.
-    mastery: latest coverage of the target distribution, 0 before the first
-      evaluation.
+    active: the active set, Q_act.
+    solved: the solved set, Q_sol.
+    mastery: latest coverage on the target tasks, 0 before the first evaluation.
   """
 
   def __init__(self, setting: base.Setting) -> None:
@@ -50,8 +49,8 @@ class TaskExpansion(base.Curriculum):
 
     Args:
       setting: cfg.curriculum is a TaskExpansionConfig. An iteration of
-        num_tasks tasks has cfg.curriculum.num_children children at most; with
-        other numbers of tasks their number is in proportion.
+        num_tasks tasks adds at most cfg.curriculum.num_children children; with
+        another number of tasks, this limit changes in proportion.
     """
     super().__init__(name='task_expansion')
     cfg, space = setting.cfg.curriculum, setting.space
@@ -69,7 +68,7 @@ class TaskExpansion(base.Curriculum):
       cfg.num_neighbours,
       name='active',
     )
-    # With first in, first out a new row replaces the oldest one at once.
+    # With 'fifo', a new row replaces the oldest at once and needs no room.
     room = 0 if cfg.solved_eviction == 'fifo' else cfg.capacity
     self.solved = particles.ParticleSet(
       cfg.capacity,
@@ -88,7 +87,7 @@ class TaskExpansion(base.Curriculum):
   def sample(
     self, num_tasks: int, seed: types.Seed, size: tf.Tensor | None = None
   ) -> tuple[types.TaskBatch, ...]:
-    """Draws active and solved tasks 95 : 5, without replacement.
+    """Draws active and solved tasks, by default 95 : 5, without replacement.
 
     Solved tasks replace missing active ones. If both sets together are too
     small, tasks repeat, and the repeats are not scored. Target tasks come last
@@ -183,13 +182,13 @@ class TaskExpansion(base.Curriculum):
     return history
 
   def _add_children(self, rows: particles.Rows, is_wanted: tf.Tensor) -> None:
-    """Adds the wanted ones of K children to the active set."""
+    """Adds those of K children that are wanted to the active set."""
     self.active.append(rows, is_wanted)
 
   def _num_children(
     self, num_tasks: tf.Tensor, num_seeds: tf.Tensor
   ) -> tf.Tensor:
-    """Returns how many children so many seeds have after so many tasks."""
+    """Returns the number of children of num_seeds seeds in a batch."""
     most = self._children_per_task * tf.cast(num_tasks, tf.float32)
     each = self._config.max_children_per_seed or self._most_children
     return tf.minimum(tf.cast(tf.round(most), tf.int32), each * num_seeds)
@@ -211,13 +210,13 @@ class TaskExpansion(base.Curriculum):
       wanted = tf.cast(tf.round(share * num), tf.int32)
     else:
       share = self._config.solved_fraction * num
-      wanted = tf.cast(share + 1e-3, tf.int32)  # Rounding may fall short.
+      wanted = tf.cast(share + 1e-3, tf.int32)  # Against rounding errors.
     num_solved = tf.minimum(self.solved.count, wanted)
     num_active = tf.minimum(self.active.count, num_tasks - num_solved)
     return num_active, tf.minimum(self.solved.count, num_tasks - num_active)
 
   def _scores(self, feedback: types.TaskFeedback) -> tf.Tensor:
-    """Returns [B] what is compared with the bounds of the sets."""
+    """Returns [B] scores, to compare with solved_value and dropped_value."""
     is_success = self._config.score == 'success'
     return feedback.success if is_success else feedback.value
 
@@ -225,8 +224,8 @@ class TaskExpansion(base.Curriculum):
     """Stores the values of the active tasks of a batch.
 
     Args:
-      batch: as it was sampled.
-      value: [B] of its tasks.
+      batch: batch, as it was sampled.
+      value: [B] values of its tasks.
 
     Returns:
       The same values by row of the active set, NaN for tasks not in the batch.
@@ -247,8 +246,8 @@ class TaskExpansion(base.Curriculum):
     """Returns which rows of the active set may be seeds.
 
     Args:
-      newly_solved: bool, by row of the active set.
-      is_staying: those that neither move to the solved set nor are dropped.
+      newly_solved: bool, by row of the active set: tasks that are now solved.
+      is_staying: likewise, tasks that are neither solved nor dropped.
     """
     if self._config.seed_source == 'solved':
       return newly_solved
@@ -258,7 +257,7 @@ class TaskExpansion(base.Curriculum):
     return is_staying
 
   def _repelling(self) -> tuple[tf.Tensor, tf.Tensor]:
-    """Returns tasks [C, D] and how much each repels a seed [C]."""
+    """Returns tasks [C, D], and the weight [C] by which each repels seeds."""
     solved, active = self.solved, self.active
     if self._config.weighting == 'none':
       return solved.rows.phi, tf.cast(solved.in_use(), tf.float32)
@@ -269,9 +268,9 @@ class TaskExpansion(base.Curriculum):
     return phi, tf.where(is_known, value, 0.0)
 
   def _solved_kept(self, batch: types.TaskBatch, score: tf.Tensor) -> tf.Tensor:
-    """Returns the share of a batch's solved tasks that are solved still.
+    """Returns the share of a batch's solved tasks that are still solved.
 
-    It is 1 where there are none: none of them was lost.
+    Without any solved task in the batch it is 1, since none was lost.
     """
     is_replayed = batch.ticket.source == int(TaskSource.SOLVED)
     is_kept = is_replayed & (score > self._config.solved_value)
@@ -285,8 +284,9 @@ class TaskExpansion(base.Curriculum):
   ) -> types.Metrics:
     """Returns L2, the second term of the bound (paper, section 3).
 
-    The first one is the mean value. Nothing where target tasks come from code
-    on the host: a draw may take long or fail, and nothing else needs one.
+    The first term is the mean value. If target tasks come from code on the
+    host, there is no metric: a draw may take long or fail, and would serve
+    nothing else.
     """
     if not self._space.is_compiled:
       return {}
@@ -301,11 +301,11 @@ class TaskExpansion(base.Curriculum):
   def _choose_seeds(
     self, candidates: tf.Tensor, seed: types.Seed
   ) -> tuple[particles.Rows, tf.Tensor]:
-    """Returns K rows of the active set and how many of them, first, are seeds.
+    """Returns K rows of the active set, seeds first, and the number of seeds.
 
     Args:
-      candidates: bool, by row of the active set.
-      seed: of a random choice.
+      candidates: bool, by row of the active set: tasks that may be seeds.
+      seed: random seed of the choice.
     """
     size, num = self.active.size, self._most_children
     if self._config.seed_choice == 'random':
@@ -318,7 +318,7 @@ class TaskExpansion(base.Curriculum):
     return rows, tf.minimum(num_seeds, num)
 
   def _surplus(self, value: tf.Tensor, newly_solved: tf.Tensor) -> tf.Tensor:
-    """Returns which low scorers leave: as many as make a full set not full."""
+    """Returns which tasks of low value leave, so that the set is not full."""
     is_low = value < self._config.dropped_value
     staying = self.active.count - tf.reduce_sum(tf.cast(newly_solved, tf.int32))
     excess = staying - self.active.capacity + 1
@@ -342,7 +342,10 @@ def _new_rows(
 def _pick(
   members: particles.ParticleSet, seed: types.Seed, position: tf.Tensor
 ) -> tf.Tensor:
-  """Returns rows in use in a random order, which repeats if they run out."""
+  """Returns the rows in use at the given positions of a random order.
+
+  Positions beyond the number of rows in use start again at the first.
+  """
   score = randomness.uniform(seed, [members.size])
   order = tf.argsort(tf.where(members.in_use(), score, 2.0))
   return tf.gather(order, position % tf.maximum(members.count, 1))

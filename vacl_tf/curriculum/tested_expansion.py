@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Task expansion that plays children before it admits them to the active set.
 
-The paper's evaluation of new tasks (section on ablations, "w. eval"). There
-children take a part of the batch that is trained on. Here they are probes,
-whose steps count and which are not trained on, so that batches are those of
-plain task expansion.
+This is the paper's evaluation of new tasks (section on ablations, "w. eval").
+In the paper, children take a part of the training batch. Here they are probes:
+their steps count, but the policy does not train on them, so that batches are
+those of plain task expansion.
 """
 
 import tensorflow as tf
@@ -17,10 +17,10 @@ from vacl_tf.curriculum import task_expansion
 
 
 class TestedExpansion(task_expansion.TaskExpansion):
-  """Children wait for a test; the sets hold none that was not played.
+  """Children wait for a test; the sets hold no child that was not played.
 
   Attributes:
-    waiting: the latest children that were not tested yet.
+    waiting: the latest children that have not been tested yet.
   """
 
   def __init__(self, setting: base.Setting) -> None:
@@ -40,7 +40,7 @@ class TestedExpansion(task_expansion.TaskExpansion):
   ) -> tuple[types.TaskBatch, ...]:
     """Returns the children that have waited longest."""
     del seed
-    # Rows beyond the size may be played along, so they are legal tasks, too.
+    # Worlds may also play rows beyond the size, so these are legal tasks too.
     index = tf.range(num_tasks) % tf.maximum(self.waiting.count, 1)
     phi = tf.gather(self.waiting.rows.phi, index)
     most = tf.constant(num_tasks) if size is None else size
@@ -52,7 +52,10 @@ class TestedExpansion(task_expansion.TaskExpansion):
     feedback: tuple[types.TaskFeedback, ...],
     seed: types.Seed,
   ) -> None:
-    """Admits children that are neither too hard nor solved; forgets others."""
+    """Admits tested children that are neither too hard nor solved.
+
+    All other tested children are dropped.
+    """
     cfg, size = self._config, batches[0].size
     score = self._scores(feedback[0])[: self.waiting.size]
     score = tf.pad(score, [[0, self.waiting.size - score.shape[0]]])

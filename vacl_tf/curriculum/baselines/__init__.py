@@ -1,7 +1,7 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Curricula to compare VACL with, one a file, in NumPy.
+"""Curricula to compare VACL with, one per file, in NumPy.
 
-Those of the paper and later ones of the field. docs/baselines.md says what each
-is given, and where it differs from its source.
+They are the baselines of the paper and later methods of the field.
+docs/baselines.md says what each is given, and how it differs from its source.
 """

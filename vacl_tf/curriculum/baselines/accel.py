@@ -5,23 +5,24 @@
 Jiang et al., "Prioritized Level Replay", 2021; Jiang et al., "Replay-Guided
 Adversarial Environment Design", 2021 (robust PLR); Parker-Holder et al.,
 "Evolving Curricula with Regret-Based Environment Design", 2022 (ACCEL). A
-buffer keeps the tasks on which the policy has most to gain. They are replayed;
-new tasks and edits of replayed ones get in if they score better than the worst.
+buffer keeps the tasks from which the policy may gain most, and replays them.
+New tasks, and edits of replayed tasks, enter the buffer if they score higher
+than its worst task.
 
-What differs:
+Differences from the sources:
 
-* Every iteration trains. Where the authors flip a coin between an iteration of
-  replay and one of new tasks, here each iteration has both, in the proportion
-  of the coin: with probability p of replay, (1 - p) / p new tasks per replayed
-  one. Until there is enough to replay, the policy is trained on new tasks.
+* Every iteration trains. The authors flip a coin between an iteration of replay
+  and one of new tasks. Here each iteration has both, in the proportion of the
+  coin: with probability p of replay, (1 - p) / p new tasks per replayed task.
+  Until the buffer holds enough tasks to replay, the policy trains on new tasks.
 * The tasks of a batch are distinct, and a fixed share of them is chosen by
   staleness. The authors draw one task at a time from the mixture of both
-  distributions; in a batch of many worlds most would be the best task.
-* A task is edited by the noise that all curricula are given.
-* MaxMC compares the critic's mean value with the best mean of its own targets
-  so far (lambda-returns), which are discounted and bootstrapped as it is. The
-  return of an episode is neither, and a task that is mastered would score less
-  than one that is out of reach.
+  distributions; in a batch of many worlds, most rows would be the best task.
+* Tasks are edited by the same noise that all curricula use.
+* MaxMC compares the critic's mean value with the best mean so far of the
+  critic's own targets (lambda-returns), which are discounted and bootstrapped
+  like the value. The return of an episode is neither; with it, a mastered task
+  would score less than one that is out of reach.
 * The share of successes is a running mean that starts at 0.5, so a task that
   was played little scores high. SFL plays each task several times instead.
 """
@@ -38,12 +39,12 @@ _FEEDBACK = {
   'maxmc': ('max_target', 'mean_value'),
   'learnability': ('success',),
 }
-_RATE = 0.3  # Of the running mean of success.
+_RATE = 0.3  # Rate of the running mean of success.
 _UNKNOWN = 0.5  # Success of a task before it is played.
 
 
 class TrainingPlr(python_curriculum.Chooser):
-  """Trains on all that it plays: replayed, new and edited tasks."""
+  """Trains on all tasks that it plays: replayed, new and edited ones."""
 
   def __init__(
     self,
@@ -60,10 +61,10 @@ class TrainingPlr(python_curriculum.Chooser):
     shape = [cfg.capacity]
     self.state = {
       'phi': phi,
-      # Tasks that were not played yet come first, and are not driven out.
+      # Infinite before the first play: these tasks come first and stay.
       'score': np.full(shape, np.inf, np.float32),
       'played': np.zeros(shape, np.int64),  # Round of the latest play (C).
-      'best': np.full(shape, -np.inf, np.float32),  # Mean target (R_max).
+      'best': np.full(shape, -np.inf, np.float32),  # Best mean target (R_max).
       'success': np.full(shape, _UNKNOWN, np.float32),
       'was_replayed': np.zeros(shape, bool),  # In the latest batch.
       'size': np.array(size),
@@ -84,12 +85,12 @@ class TrainingPlr(python_curriculum.Chooser):
   def update(
     self, tasks: np.ndarray, told: Mapping[str, np.ndarray]
   ) -> dict[str, float]:
-    """Scores what was replayed, and inserts what is better than the worst."""
+    """Scores replayed tasks; inserts others that score above the worst task."""
     state = self.state
     slots = self._slots[: len(tasks)]
     state['was_replayed'][:] = False
     state['was_replayed'][slots[slots >= 0]] = True
-    self._note(tasks, told, slots)  # Not those that it replaces.
+    self._note(tasks, told, slots)  # Clears the flags of slots it replaces.
     state['round'] = state['round'] + 1
     score = state['score'][: state['size']]
     share = self._num_inserted / max(self._num_played, 1)
@@ -104,9 +105,9 @@ class TrainingPlr(python_curriculum.Chooser):
   def _sample(
     self, num_tasks: int, num_new: int, num_edits: int, rng: np.random.Generator
   ) -> np.ndarray:
-    """Returns tasks to train on; those that are not new or edits are replayed.
+    """Returns tasks to train on; all but the new tasks and edits are replayed.
 
-    All are new while there is too little to replay.
+    While the buffer holds too few tasks to replay, all tasks are new.
     """
     num_replayed = num_tasks - num_new - num_edits
     size = self.state['size']
@@ -132,7 +133,7 @@ class TrainingPlr(python_curriculum.Chooser):
     by_score = _drawn(log_weight / cfg.temperature, number - num_stale, rng)
     waited = self.state['round'] - self.state['played'][:size]
     log_weight = np.log(np.maximum(waited, 1e-9))
-    log_weight[by_score] -= 1e9  # Last of all.
+    log_weight[by_score] -= 1e9  # Drawn only if nothing else is left.
     return np.concatenate([by_score, _drawn(log_weight, num_stale, rng)])
 
   def _new(self, number: int, rng: np.random.Generator) -> np.ndarray:
@@ -144,9 +145,10 @@ class TrainingPlr(python_curriculum.Chooser):
   def _edits(
     self, number: int, rng: np.random.Generator
   ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns edits of tasks of the latest batch, and the slots of some.
+    """Returns edits of tasks replayed in the latest batch, and their slots.
 
-    An edit that changes nothing is its parent played again, in its slot.
+    An edit that changes nothing has the slot of its parent, which is then
+    played again. All other edits have no slot (-1).
     """
     parents = np.flatnonzero(self.state['was_replayed'])
     parents = rng.permutation(parents)[:number]
@@ -164,7 +166,7 @@ class TrainingPlr(python_curriculum.Chooser):
     told: Mapping[str, np.ndarray],
     slots: np.ndarray,
   ) -> None:
-    """Scores tasks [K, D] that are in slots [K]; inserts those in none (-1)."""
+    """Scores tasks [K, D] in slots [K]; inserts those without a slot (-1)."""
     is_known = slots >= 0
     known, state = slots[is_known], self.state
     found = self._scored(told, is_known, state['best'], state['success'], known)
@@ -184,14 +186,14 @@ class TrainingPlr(python_curriculum.Chooser):
     success: np.ndarray,
     slots: np.ndarray,
   ) -> dict[str, np.ndarray]:
-    """Returns score and what it rests on, of some rows of what is told.
+    """Returns the scores of some tasks, and the statistics behind them.
 
     Args:
-      told: feedback, [K] by name.
-      rows: bool [K], of which to return it.
-      best: largest mean targets before.
-      success: running means before.
-      slots: of the rows, in both.
+      told: feedback [K] by name.
+      rows: bool [K], tasks to score.
+      best: largest mean targets so far, by slot.
+      success: running means of success so far, by slot.
+      slots: slots of the tasks to score, in `best` and `success`.
     """
     if self._cfg.score == 'pvl':
       return {'score': told['positive_advantage'][rows]}
@@ -203,7 +205,7 @@ class TrainingPlr(python_curriculum.Chooser):
     return {'success': success, 'score': success * (1.0 - success)}
 
   def _insert(self, tasks: np.ndarray, found: dict[str, np.ndarray]) -> None:
-    """Inserts tasks [K, D] in free slots and in place of lower scores."""
+    """Inserts tasks [K, D] in free slots or in place of lower-scoring tasks."""
     state = self.state
     size, capacity = int(state['size']), len(state['score'])
     score = np.concatenate([state['score'][:size], found['score']])
@@ -224,16 +226,16 @@ class TrainingPlr(python_curriculum.Chooser):
 
 
 class RobustPlr(TrainingPlr):
-  """Trains on replayed tasks alone; others are played to score them."""
+  """Trains only on replayed tasks; other tasks are probed to score them."""
 
   def sample(self, num_tasks: int, rng: np.random.Generator) -> np.ndarray:
     """Returns replayed tasks."""
     return self._sample(num_tasks, 0, 0, rng)
 
   def probe(self, num_tasks: int, rng: np.random.Generator) -> np.ndarray:
-    """Returns new tasks and edits, for a batch of num_tasks.
+    """Returns the new tasks and edits that go with a batch of num_tasks tasks.
 
-    If they are more than num_tasks, there are fewer of both.
+    If these would be more than num_tasks, there are fewer of both kinds.
     """
     new = 1.0 / self._cfg.replay_probability - 1.0
     share = new + self._cfg.edited_share
@@ -247,7 +249,7 @@ class RobustPlr(TrainingPlr):
   def note_probe(
     self, tasks: np.ndarray, told: Mapping[str, np.ndarray]
   ) -> None:
-    """Inserts what is better than the worst task of the buffer."""
+    """Inserts tasks that score higher than the worst task of the buffer."""
     self._note(tasks, told, self._probed)
 
 
@@ -266,8 +268,8 @@ def _drawn(
 ) -> np.ndarray:
   """Returns `number` different indices, drawn in proportion to weights [K].
 
-  If there are fewer than that, they begin anew.
+  If there are fewer than `number` indices, they repeat.
   """
-  # The largest of log-weights with Gumbel noise are such a draw.
+  # The indices of the largest log-weights plus Gumbel noise are such a draw.
   order = np.argsort(-(log_weight + rng.gumbel(size=len(log_weight))))
   return np.resize(order, number)

@@ -5,13 +5,14 @@
 Portelas et al., "Teacher algorithms for curriculum learning of Deep RL in
 continuously parameterized environments", CoRL 2019. The absolute learning
 progress of an episode is how much its value differs from that of the nearest
-earlier task. A mixture of Gaussians is fitted to tasks and their progress; a
-component is drawn in proportion to its mean progress, and a task from it.
+earlier task. A mixture of Gaussians is fitted to tasks and their progress. A
+component is drawn in proportion to its mean progress, and a task from this
+component.
 
-Tasks have more numbers here than there, so covariances are diagonal, the number
-of components is fixed, and a fit sees 2000 episodes instead of 250. Alike
-entities are in canonical order. With `knows_easy`, which is not in the source,
-the first tasks are easy ones, and so is every second random task.
+Tasks have more dimensions here than in the source, so covariances are diagonal,
+the number of components is fixed, and a fit sees 2000 episodes instead of 250.
+Tasks are in canonical order. With `knows_easy`, which is not in the source, the
+first tasks are easy, and so is every second random task.
 """
 
 from collections.abc import Mapping
@@ -25,7 +26,7 @@ from vacl_tf.curriculum.baselines import neighbours
 
 
 class AlpGmm(python_curriculum.Chooser):
-  """The latest tasks with their progress, and a mixture that is fitted."""
+  """Keeps the latest tasks with their progress, and fits a mixture to them."""
 
   def __init__(
     self,
@@ -35,12 +36,12 @@ class AlpGmm(python_curriculum.Chooser):
   ) -> None:
     del rng
     self._tasks, self._cfg = tasks, cfg
-    # Values and progress stand behind each task.
+    # In `known`, the value and the progress of each task follow the task.
     components = np.zeros([cfg.num_components, tasks.num_dims], np.float32)
     self.state = {
       'known': np.zeros([cfg.history, tasks.num_dims + 2], np.float32),
       'num_known': np.array(0),
-      'num_played': np.array(0),  # More than are known, once the oldest leave.
+      'num_played': np.array(0),  # Above num_known once the oldest leave.
       'mean': components,
       'deviation': components.copy(),
       'progress': np.zeros([cfg.num_components], np.float32),
@@ -48,7 +49,7 @@ class AlpGmm(python_curriculum.Chooser):
     }
 
   def sample(self, num_tasks: int, rng: np.random.Generator) -> np.ndarray:
-    """Returns tasks of the mixture, and random ones."""
+    """Returns tasks drawn from the mixture, and random tasks."""
     cfg, state = self._cfg, self.state
     updates = int(state['num_updates'])
     if updates and updates % cfg.fit_period == 0:
@@ -102,7 +103,7 @@ class AlpGmm(python_curriculum.Chooser):
     state['progress'] = found.mean[:, -1].astype(np.float32)
 
   def _draw(self, number: int, rng: np.random.Generator) -> np.ndarray:
-    """Returns at most so many feasible tasks of the mixture."""
+    """Returns at most `number` feasible tasks drawn from the mixture."""
     if not number:
       return np.zeros([0, self._tasks.num_dims], np.float32)
     state = self.state

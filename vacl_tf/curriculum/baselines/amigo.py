@@ -3,19 +3,21 @@
 """AMIGo, a baseline of the paper, as a curriculum of tasks.
 
 Campero et al., "Learning with AMIGo: Adversarially Motivated Intrinsic Goals",
-2021, and what the authors of VACL made of it. A teacher sees where an episode
-begins and proposes its goals. It is paid if they are reached, but not too soon.
+2021, as adapted by the authors of VACL. A teacher sees where an episode begins
+and proposes its goals. The teacher is rewarded if the goals are reached, but
+not too soon.
 
-What differs, and why: a proposal is where the goals of a target task are put,
-so agents are paid by the task alone and observe nothing new; in the original
-they also observe and are paid for goals that are not those of the task. The
-original's agents see both at once, here a share of a batch is target tasks.
-Whoever knows easy tasks pretrains the teacher on them, as in GoalGAN: goals at
-random are never reached. Of the authors' runs it repairs that an episode is one
-decision with its own start, and that the first time of reaching counts. Goals
-are relative to where their movers are, so that a teacher that knows easy tasks
-proposes near ones from other starts. Steps are a tenth as large: with those of
-VACL's authors the first goals that pay undo the pretraining.
+Differences, and the reasons: a proposal moves the goals of a target task, so
+the agents' reward comes from the task alone and they observe nothing new. In
+the original, agents also observe, and are rewarded for, goals that are not
+those of the task. Agents of the original see both kinds of goals at once; here
+a share of each batch is target tasks. With `knows_easy` the teacher is
+pretrained on easy tasks, as in GoalGAN, because random goals are never reached.
+Unlike in the runs of VACL's authors, an episode is one decision with its own
+start, and the first time of reaching the goals counts. Goals are relative to
+their movers, so that a teacher that knows easy tasks proposes near goals from
+other starts. The learning rate is a tenth of that of VACL's authors, with which
+the first rewarded goals undo the pretraining.
 """
 
 from collections.abc import Mapping
@@ -27,7 +29,7 @@ from vacl_tf.curriculum import python_curriculum
 from vacl_tf.curriculum.baselines import configs
 from vacl_tf.curriculum.baselines import mlp
 
-# From the code of the authors of VACL, but for the number of tasks.
+# From the code of the authors of VACL, except for the number of tasks.
 _UNITS = (64, 64)
 _NUM_EPOCHS = 15
 _CLIP = 0.2
@@ -37,7 +39,7 @@ _PRETRAINING_RATE = 1e-3
 
 
 class Amigo(python_curriculum.Chooser):
-  """A Gaussian of goals, with a mean that depends on where all begin."""
+  """A Gaussian over goals, whose mean depends on where all entities begin."""
 
   feedback = ('success_time',)
 
@@ -50,7 +52,7 @@ class Amigo(python_curriculum.Chooser):
     """Initialises the curriculum.
 
     Raises:
-      base.UnsuitableError: it is not known which entities are goals.
+      base.UnsuitableError: the task does not say which entities are goals.
     """
     base.check_goals(tasks.goals)
     self._tasks, self._cfg = tasks, cfg
@@ -72,19 +74,19 @@ class Amigo(python_curriculum.Chooser):
       'half_width': np.maximum((high - low) / 2.0, 1e-6),
       'parameters': parameters,
       'moments': np.zeros([2, len(parameters)], np.float32),
-      'num_steps': np.array(0),  # Of Adam.
+      'num_steps': np.array(0),  # Steps of Adam.
       'num_easy': np.array(cfg.num_easy_tasks if cfg.knows_easy else 0),
-      'num_goals': np.array(0),  # That were proposed and played.
+      'num_goals': np.array(0),  # Proposed and played.
     }
     if cfg.knows_easy:
       self._pretrain(tasks.canonical(easy), rng)
-    # Of the latest batch: which tasks have proposed goals, and those [B, G].
+    # Of the latest batch: which tasks have proposed goals, and these [B, G].
     self._is_proposed = np.zeros([0], bool)
     self._proposed = np.zeros([0, num_goal_dims], np.float32)
     self._feasible_share = 0.0
 
   def sample(self, num_tasks: int, rng: np.random.Generator) -> np.ndarray:
-    """Returns easy tasks at first; then target and proposed ones, mixed."""
+    """Returns easy tasks at first, then target and proposed tasks, mixed."""
     num_easy = min(num_tasks, int(self.state['num_easy']))
     rows = self._tasks.target(num_tasks - num_easy, rng)
     rows = self._tasks.canonical(rows)
@@ -101,7 +103,7 @@ class Amigo(python_curriculum.Chooser):
   def update(
     self, tasks: np.ndarray, told: Mapping[str, np.ndarray]
   ) -> dict[str, float]:
-    """Pays the teacher for goals that were played, and makes it learn."""
+    """Rewards the teacher for the goals that were played, and trains it."""
     cfg, state = self._cfg, self.state
     state['num_easy'] = np.maximum(state['num_easy'] - len(tasks), 0)
     is_proposed = self._is_proposed[: len(tasks)]
@@ -122,10 +124,10 @@ class Amigo(python_curriculum.Chooser):
     }
 
   def _difficulty(self) -> int:
-    """Returns the steps t* that goals have to take at least.
+    """Returns t*, the number of steps that rewarded goals take at least.
 
     In the original code it rises after ten batches in a row with a reward above
-    a threshold, which is so low that all of them are.
+    a threshold, which is so low that all batches are above it.
     """
     cfg = self._cfg
     rises = int(self.state['num_goals']) // cfg.goals_per_rise
@@ -135,9 +137,9 @@ class Amigo(python_curriculum.Chooser):
     return (tasks - self.state['middle']) / self.state['half_width']
 
   def _origin(self, tasks: np.ndarray) -> np.ndarray:
-    """Returns [K, G] where the movers of tasks are.
+    """Returns [K, G]: for the goals of each task, where their movers are.
 
-    It is the middle of the map where a goal is its own mover.
+    For a goal that is its own mover, it is the middle of the map.
     """
     start = np.where(self._is_goal, self.state['middle'], tasks)
     return self._tasks.hindsight(start, start)[:, self._is_goal]
@@ -145,17 +147,17 @@ class Amigo(python_curriculum.Chooser):
   def _propose(
     self, tasks: np.ndarray, is_proposed: np.ndarray, rng: np.random.Generator
   ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Returns tasks [K, D] of which some have other goals, if feasible.
+    """Returns tasks [K, D], some with proposed goals if these are feasible.
 
     Args:
       tasks: [K, D].
-      is_proposed: [K], for which the teacher proposes goals.
-      rng: draws them.
+      is_proposed: bool [K], tasks for which the teacher proposes goals.
+      rng: random generator.
 
     Returns:
-      Tasks, goals [K, G] as the teacher chose them, scaled, relative to their
-      movers and before they are moved into the legal region, and bool [K]
-      whether a task has them.
+      The tasks; the goals [K, G] that the teacher chose, scaled, relative to
+      their movers and before they are moved into the legal region; and bool
+      [K]: which tasks have these goals.
     """
     state, is_goal = self.state, self._is_goal
     mean, log_std = self._gaussian(self._scaled(tasks)[:, ~is_goal])
@@ -174,7 +176,7 @@ class Amigo(python_curriculum.Chooser):
     """Returns the layers of the mean [K, G], and log standard deviations [G].
 
     Args:
-      start: [K, D - G] scaled entities that are no goals.
+      start: [K, D - G] scaled coordinates of the entities that are no goals.
     """
     size, parameters = self._mean.num_parameters, self.state['parameters']
     return self._mean.apply(parameters[:size], start), parameters[size:]
@@ -201,14 +203,14 @@ class Amigo(python_curriculum.Chooser):
   def _learn(
     self, start: np.ndarray, goals: np.ndarray, reward: np.ndarray
   ) -> None:
-    """Makes steps of PPO, as in a bandit: an episode is one decision.
+    """Takes steps of PPO, as for a bandit: an episode is one decision.
 
     The baseline is the mean reward of the batch.
 
     Args:
-      start: [K, D - G] scaled entities that are no goals.
+      start: [K, D - G] scaled coordinates of the entities that are no goals.
       goals: [K, G] scaled proposals, relative to their movers.
-      reward: [K] of the teacher.
+      reward: [K] rewards of the teacher.
     """
     state, cfg = self.state, self._cfg
     advantage = (reward - reward.mean()) / (reward.std() + 1e-5)

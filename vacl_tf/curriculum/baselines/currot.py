@@ -4,16 +4,17 @@
 
 Klink et al., "Curriculum Reinforcement Learning via Constrained Optimal
 Transport", ICML 2022. Particles are a sample of the tasks to train on. Now and
-then each that is mastered moves towards its place in the target distribution,
-not further than a radius and not to where success is expected to be rare; each
-that is not falls back to a task that was solved.
+then, each mastered particle moves towards its place in the target distribution,
+not further than a radius and not to where success is expected to be rare. Each
+other particle falls back to a task that was solved.
 
-What differs: expected success is the mean over nearest neighbours among the
-latest tasks, as kernels are empty in so many dimensions; they stand for the
-buffer of failures. Distances are between tasks in canonical order. Particles
-begin as easy tasks and wait there until these are mastered, in the place of the
-source's search for a start. A particle stays where no candidate is expected to
-do. Candidates are fewer, some of them near: a uniform draw from a ball of many
+Differences from the source: expected success is the mean over the nearest
+neighbours among the latest tasks, because kernels are empty in so many
+dimensions. The latest tasks also replace the buffer of failures. Distances are
+between tasks in canonical order. Particles begin as easy tasks and wait until
+these are mastered; this replaces the source's search for a start. A particle
+stays where it is if no candidate has enough expected success. There are fewer
+candidates, and some of them are near: a uniform draw from a ball of many
 dimensions lies on its surface. Entities that are infeasible in a candidate stay
 where they are.
 """
@@ -28,7 +29,7 @@ from vacl_tf.curriculum.baselines import configs
 from vacl_tf.curriculum.baselines import neighbours
 
 _NUM_NEIGHBOURS = 10
-_NUM_PROJECTIONS = 100  # At least.
+_NUM_PROJECTIONS = 100  # Lower bound.
 
 
 class Currot(python_curriculum.Chooser):
@@ -43,7 +44,7 @@ class Currot(python_curriculum.Chooser):
     rng: np.random.Generator,
   ) -> None:
     self._tasks, self._cfg = tasks, cfg
-    # As far as the noise of other curricula goes, root mean square.
+    # Root-mean-square length of the noise that other curricula use.
     share = cfg.noise_probability * tasks.num_dims / 3.0
     self._radius = cfg.noise * share**0.5
     num, dims = cfg.num_easy_tasks, tasks.num_dims
@@ -51,16 +52,16 @@ class Currot(python_curriculum.Chooser):
       'particles': tasks.canonical(tasks.easy(num, rng)),
       'solved': np.zeros([num, dims], np.float32),
       'num_solved': np.array(0),
-      # Success stands behind each task; the oldest task first.
+      # Each task is followed by its success; the oldest task comes first.
       'known': np.zeros([cfg.history, dims + 1], np.float32),
       'num_known': np.array(0),
-      'num_waiting': np.array(0),  # Episodes since particles moved.
+      'num_waiting': np.array(0),  # Episodes since the latest move.
       'particle_success': np.zeros([], np.float32),
       'target_distance': np.zeros([], np.float32),
     }
 
   def sample(self, num_tasks: int, rng: np.random.Generator) -> np.ndarray:
-    """Returns random particles; before that, moves them if it is time."""
+    """Returns random particles, after moving them if it is time to."""
     if self.state['num_waiting'] >= self._cfg.period:
       self._move(rng)
       self.state['num_waiting'] = np.array(0)
@@ -71,7 +72,7 @@ class Currot(python_curriculum.Chooser):
   def update(
     self, tasks: np.ndarray, told: Mapping[str, np.ndarray]
   ) -> dict[str, float]:
-    """Notes how tasks went."""
+    """Records the success of the tasks."""
     state = self.state
     rows = np.column_stack([self._tasks.canonical(tasks), told['success']])
     state['known'], state['num_known'] = neighbours.appended(
@@ -99,7 +100,7 @@ class Currot(python_curriculum.Chooser):
     expected = self._expected(particles)
     state['particle_success'] = expected.mean(dtype=np.float32)
     candidates = self._candidates(particles, towards, rng)
-    # Those nearest to where a particle goes come first; most need no others.
+    # Candidates nearest to where a particle goes come first and mostly suffice.
     pending = np.flatnonzero(expected >= least)
     for choice in np.moveaxis(candidates, 1, 0):
       is_good = self._expected(choice[pending]) >= least
@@ -109,7 +110,7 @@ class Currot(python_curriculum.Chooser):
     state['particles'] = particles
 
   def _keep_solved(self, target: np.ndarray) -> np.ndarray:
-    """Adds newly solved tasks; of too many keeps those near target [N, D]."""
+    """Adds newly solved tasks; if too many, keeps those near target [N, D]."""
     state = self.state
     known = state['known'][: state['num_known']][-int(state['num_waiting']) :]
     is_new = known[:, -1] >= self._cfg.threshold
@@ -131,10 +132,10 @@ class Currot(python_curriculum.Chooser):
   def _candidates(
     self, particles: np.ndarray, towards: np.ndarray, rng: np.random.Generator
   ) -> np.ndarray:
-    """Returns feasible tasks [N, C, D] around particles, canonical.
+    """Returns feasible tasks [N, C, D] around particles, in canonical order.
 
-    They lie in the half ball on the side of `towards`, those nearest to it
-    first.
+    They lie in the half ball on the side of `towards`, and those nearest to it
+    come first.
     """
     num, dims = particles.shape
     way = (towards - particles)[:, None]
@@ -160,14 +161,14 @@ def transported(
 ) -> np.ndarray:
   """Returns where points [N, D] go in target [N, D], by sliced transport.
 
-  Along a direction the k-th point goes to the k-th of the target. Directions
-  are whole orthonormal bases, so that a target that is the points moved by a
-  vector, or scaled, is met exactly.
+  Along each direction, the k-th point goes to the k-th point of the target.
+  Directions form whole orthonormal bases, so that the points meet a target
+  exactly if it is a translation or a scaling of them.
 
   Args:
-    points: to be moved.
-    target: a sample of as many.
-    rng: draws the directions.
+    points: [N, D] points to move.
+    target: [N, D] sample of the target distribution.
+    rng: random generator for the directions.
   """
   dims = points.shape[1]
   num_bases = -(-_NUM_PROJECTIONS // dims)
@@ -181,9 +182,9 @@ def transported(
 
 
 def _fallen_back(failed: np.ndarray, solved: np.ndarray) -> np.ndarray:
-  """Returns failed tasks [K, D], each replaced by a near solved one.
+  """Returns failed tasks [K, D], each replaced by a solved task near it.
 
-  No solved task [S, D] is taken twice; if there are fewer, some stay.
+  No solved task [S, D] is used twice; if S < K, some failed tasks stay.
   """
   found = failed.copy()
   row, column = _matched(failed, solved)
@@ -194,6 +195,6 @@ def _fallen_back(failed: np.ndarray, solved: np.ndarray) -> np.ndarray:
 def _matched(
   one: np.ndarray, other: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-  """Returns rows of [K, D] and [L, D], pairs of least squared distance."""
+  """Returns rows of [K, D] and of [L, D], paired by least squared distance."""
   square = np.sum(one**2, 1)[:, None] + np.sum(other**2, 1)
   return optimize.linear_sum_assignment(square - 2.0 * one @ other.T)

@@ -3,16 +3,17 @@
 """GoalGAN, a baseline of the paper.
 
 Florensa et al., "Automatic Goal Generation for Reinforcement Learning Agents",
-2018, and what the authors of VACL made of it. A generator learns to make tasks
-like those that went neither badly nor well; a batch is what it makes, and some
+2018, as adapted by the authors of VACL. A generator learns to make tasks like
+those of medium score, the good tasks. A batch is generated tasks and some
 earlier good tasks.
 
-What differs, and why: tasks are in canonical order, so that the generator need
-not learn all orders of alike entities. Generated tasks that are not feasible
-give way to feasible ones. The replay is bounded, as arrays of a checkpoint are.
-The networks learn in every iteration from the latest 500 labels, as many steps
-per episode as with the authors of VACL; 300 steps an iteration would take
-longer than the rest of it. There is no second, tiny noise on all tasks.
+Differences, and the reasons: tasks are in canonical order, so that the
+generator need not learn all orders of alike entities. Feasible generated tasks
+replace infeasible ones. The replay is bounded, because the arrays of a
+checkpoint are. In every iteration the networks learn from the latest 500
+labels, with as many steps per episode as in the code of VACL's authors; 300
+steps per iteration would take longer than the rest of the iteration. There is
+no second, tiny noise on all tasks.
 """
 
 from collections.abc import Mapping
@@ -26,7 +27,7 @@ from vacl_tf.curriculum.baselines import mlp
 # From the code of the authors of VACL.
 _NUM_PRETRAINING_TASKS = 10_000
 _NUM_RECENT = 500
-_MINIBATCH = 64  # And as many generated ones.
+_MINIBATCH = 64  # Labelled tasks, and as many generated ones.
 _GENERATOR_UNITS = (256, 256)
 _DISCRIMINATOR_UNITS = (128, 128)
 _DISCRIMINATOR_SLOPE = 0.2
@@ -34,7 +35,7 @@ _LEARNING_RATE = 1e-3
 
 
 class GoalGan(python_curriculum.Chooser):
-  """Two networks, labels of the latest tasks, and the good ones of all time."""
+  """Two networks, labels of the latest tasks, and a replay of good tasks."""
 
   def __init__(
     self,
@@ -75,9 +76,10 @@ class GoalGan(python_curriculum.Chooser):
     )
 
   def sample(self, num_tasks: int, rng: np.random.Generator) -> np.ndarray:
-    """Returns generated tasks, then some of the replay, if it has as many.
+    """Returns generated tasks, then tasks of the replay if it has enough.
 
-    Before, the networks learn from what `update` was told; they need an rng.
+    First, the networks learn from the labels that `update` has stored: this
+    needs a random generator, which `update` does not get.
     """
     state, cfg = self.state, self._cfg
     self._loss = self._train(
@@ -96,7 +98,7 @@ class GoalGan(python_curriculum.Chooser):
   def update(
     self, tasks: np.ndarray, told: Mapping[str, np.ndarray]
   ) -> dict[str, float]:
-    """Labels the tasks; good ones that are unlike the replay join it."""
+    """Labels the tasks; good ones that are far from the replay join it."""
     score, state = told[self._cfg.score], self.state
     tasks = self._tasks.canonical(tasks)
     is_good = (score >= self._cfg.least) & (score <= self._cfg.most)
@@ -111,9 +113,9 @@ class GoalGan(python_curriculum.Chooser):
     }
 
   def _generate(self, number: int, rng: np.random.Generator) -> np.ndarray:
-    """Returns [number, D]: what is feasible of twice as many generated tasks.
+    """Returns [number, D]: the feasible ones of twice as many generated tasks.
 
-    If that is too little, tasks of the target distribution make up for it.
+    If these are too few, target tasks fill up the batch.
     """
     state, count = self.state, 2 * number
     noise = self._cfg.goal_noise * _normal(rng, count, self._tasks.num_dims)
@@ -139,11 +141,12 @@ class GoalGan(python_curriculum.Chooser):
     num_steps: int,
     rng: np.random.Generator,
   ) -> float:
-    """Makes steps with both networks, least-squares losses (Mao et al., 2017).
+    """Trains both networks, with least-squares losses (Mao et al., 2017).
 
-    The discriminator learns 1 for good tasks, -1 for others and for generated
-    ones; the generator makes what the discriminator takes for good. Without a
-    good task there is nothing to be like, and both stay as they are.
+    The discriminator learns 1 for good tasks, and -1 for other tasks and for
+    generated ones. The generator learns to make tasks that the discriminator
+    takes for good. Without a good task there is nothing to imitate, and both
+    networks stay as they are.
 
     Returns:
       The mean loss of the discriminator, 0 without any step.
@@ -166,7 +169,7 @@ class GoalGan(python_curriculum.Chooser):
     return float(np.mean(losses)) if losses else 0.0
 
   def _discriminate(self, tasks: np.ndarray, label: np.ndarray) -> float:
-    """Makes a step of the discriminator, and returns its loss before it."""
+    """Takes a step of the discriminator; returns its loss before the step."""
     parameters = self.state['discriminator']
     layers = self._discriminator.apply(parameters, tasks)
     error = layers[-1] - label[:, None]
@@ -177,7 +180,7 @@ class GoalGan(python_curriculum.Chooser):
     return float(np.mean(error**2))
 
   def _please(self, layers: list[np.ndarray], made: np.ndarray) -> None:
-    """Makes a step of the generator, given what it made and its layers."""
+    """Takes a step of the generator, given its layers and its tasks."""
     parameters = self.state['discriminator']
     judged = self._discriminator.apply(parameters, made)
     error = judged[-1] - 1.0
@@ -196,9 +199,9 @@ class GoalGan(python_curriculum.Chooser):
     )
 
   def _remember(self, tasks: np.ndarray) -> None:
-    """Adds tasks [K, D], in canonical order, that are unlike all in the replay.
+    """Adds the tasks [K, D], in canonical order, that are far from the replay.
 
-    One after another, so that none is near one that was added before it.
+    They are added one by one, so that none is near a task added before it.
     """
     state, least = self.state, self._cfg.least_distance
     replay = state['replay'][: state['num_replay']]
@@ -219,7 +222,7 @@ def _normal(rng: np.random.Generator, *shape: int) -> np.ndarray:
 
 
 def _distances(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-  """Returns the Euclidean distances [N, M] of [N, D] from [M, D]."""
+  """Returns the Euclidean distances [N, M] between [N, D] and [M, D]."""
   rows, columns = rows.astype(float), columns.astype(float)
   squares = (rows**2).sum(1)[:, None] + (columns**2).sum(1)
   return np.sqrt(np.maximum(squares - 2.0 * rows @ columns.T, 0.0))

@@ -1,15 +1,15 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Hindsight tasks: as an episode began, with the goals where it led.
+"""Hindsight tasks: the start of an episode, with goals where it ended.
 
-After Andrychowicz et al., "Hindsight Experience Replay", 2017. They relabel
-transitions, which on-policy learning can't do; here the relabelled task is
-played anew. It can be solved by construction, and it lies where the policy
-gets to, which noise on tasks does not know.
+After Andrychowicz et al., "Hindsight Experience Replay", 2017. The authors
+relabel transitions, which on-policy learning can't do; here the relabelled task
+is played anew. By construction it can be solved, and it lies where the policy
+gets to, which noise on tasks does not take into account.
 
-Half of a batch is hindsight tasks: those that the latest batch led to, and
-earlier ones that went neither badly nor well. The others are target tasks, and
-with `knows_easy` every second of them an easy one.
+Half of a batch is hindsight tasks: those made from the latest batch, and
+earlier ones of medium value. The rest are target tasks; with `knows_easy` every
+second task of the rest is an easy task instead.
 """
 
 from collections.abc import Mapping
@@ -21,12 +21,12 @@ from vacl_tf.curriculum import python_curriculum
 from vacl_tf.curriculum.baselines import configs
 from vacl_tf.curriculum.baselines import neighbours
 
-_NEW = -1  # Where a row of a batch is from, besides rows of `kept`.
+_NEW = -1  # Origin of a row of a batch that is not from `kept`.
 _OTHER = -2
 
 
 class Hindsight(python_curriculum.Chooser):
-  """New hindsight tasks, and those to play again."""
+  """Keeps new hindsight tasks, and earlier ones to play again."""
 
   feedback = ('final_task',)
 
@@ -39,14 +39,14 @@ class Hindsight(python_curriculum.Chooser):
     """Initialises the curriculum.
 
     Raises:
-      base.UnsuitableError: it is not known which entities are goals.
+      base.UnsuitableError: the task does not say which entities are goals.
     """
     del rng
     base.check_goals(tasks.goals)
     self._tasks, self._cfg = tasks, cfg
     movers = [mover for mover, _ in tasks.goals]
     self._is_of_mover = np.isin(tasks.entity_of_dim, movers)  # [D]
-    self._origin = np.zeros([0], np.int64)  # [B] of the latest batch.
+    self._origin = np.zeros([0], np.int64)  # [B], latest batch.
     empty = np.zeros([cfg.capacity, tasks.num_dims], np.float32)
     self.state = {
       'new': empty,
@@ -56,7 +56,7 @@ class Hindsight(python_curriculum.Chooser):
     }
 
   def sample(self, num_tasks: int, rng: np.random.Generator) -> np.ndarray:
-    """Returns hindsight tasks, half of them new, and others."""
+    """Returns hindsight tasks, half of them new, and other tasks."""
     state = self.state
     num_new, num_kept = int(state['num_new']), int(state['num_kept'])
     wanted = round(self._cfg.share * num_tasks)
@@ -81,7 +81,7 @@ class Hindsight(python_curriculum.Chooser):
   def update(
     self, tasks: np.ndarray, told: Mapping[str, np.ndarray]
   ) -> dict[str, float]:
-    """Makes tasks of what was not solved, and keeps what to play again."""
+    """Makes hindsight tasks of unsolved ones; keeps tasks to play again."""
     cfg, state, value = self._cfg, self.state, told['value']
     origin = self._origin[: len(tasks)]
     is_made = origin != _OTHER
@@ -90,7 +90,8 @@ class Hindsight(python_curriculum.Chooser):
     state['kept'], state['num_kept'] = neighbours.appended(
       state['kept'], 0, np.concatenate([left, tasks[is_good]])
     )
-    # What was solved leads to itself; where nobody moved, to what is solved.
+    # Left out: a solved task, which is its own hindsight task, and an episode
+    # in which no mover moved, whose hindsight task is solved from the start.
     final = told['final_task']
     has_moved = (tasks != final)[:, self._is_of_mover].any(1)
     new = self._tasks.hindsight(tasks, final)[has_moved & (value <= cfg.most)]

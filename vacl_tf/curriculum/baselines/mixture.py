@@ -23,15 +23,15 @@ def fit(
   num_steps: int,
   rng: np.random.Generator,
 ) -> Mixture:
-  """Returns a mixture that makes rows likely, by expectation maximisation.
+  """Returns a mixture fitted to rows by expectation maximisation.
 
-  It begins with random rows as means.
+  The first means are random rows.
 
   Args:
-    rows: [N, M], at least num_components.
-    num_components: K.
-    num_steps: of expectation and maximisation.
-    rng: chooses the first means.
+    rows: [N, M], with N at least num_components.
+    num_components: number of components (K).
+    num_steps: number of steps of expectation and maximisation.
+    rng: random generator for the first means.
   """
   rows = rows.astype(np.float64)
   first = rng.choice(len(rows), num_components, replace=False)
@@ -64,7 +64,7 @@ def _shares(rows: np.ndarray, mixture: Mixture) -> np.ndarray:
 def _maximised(rows: np.ndarray, share: np.ndarray) -> Mixture:
   """Returns the likeliest mixture, given the components' shares [N, K]."""
   amount = share.sum(0)
-  # One without rows has weight 0 and mean 0, and never gets any.
+  # A component without rows has weight and mean 0, and never gets any row.
   part = share / np.maximum(amount, 1e-300)
   mean = part.T @ rows
   variance = np.maximum(part.T @ rows**2 - mean**2, 0.0) + _FLOOR

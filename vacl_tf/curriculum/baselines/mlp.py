@@ -14,20 +14,21 @@ import numpy as np
 class Mlp:
   """Linear layers with leaky ReLUs or tanhs between them.
 
-  Parameters are arrays [..., P]: leading axes are networks of the same sizes.
+  Parameters are arrays [..., P]; leading axes are for several networks of the
+  same sizes.
 
   Attributes:
-    num_parameters: of a network (P).
+    num_parameters: number of parameters of a network (P).
   """
 
   def __init__(
     self, sizes: tuple[int, ...], slope: float = 0.0, is_tanh: bool = False
   ) -> None:
-    """Initialises the layout; there are no parameters in here.
+    """Initialises the layout; the object holds no parameters.
 
     Args:
-      sizes: features of the input, of each hidden layer and of the output.
-      slope: of hidden units below zero.
+      sizes: number of features of the input, each hidden layer and the output.
+      slope: slope of hidden units below zero.
       is_tanh: whether hidden units are tanhs instead.
     """
     self._shapes = tuple(itertools.pairwise(sizes))
@@ -38,7 +39,7 @@ class Mlp:
   def initial(
     self, rng: np.random.Generator, num_networks: int | None = None
   ) -> np.ndarray:
-    """Returns float32 [num_networks, P], or [P] for None.
+    """Returns parameters, float32 [num_networks, P], or [P] for None.
 
     Weights are uniform with the bounds of Glorot and Bengio, 2010; biases are
     zero.
@@ -52,7 +53,7 @@ class Mlp:
     return np.concatenate(parts, -1).astype(np.float32)
 
   def apply(self, parameters: np.ndarray, x: np.ndarray) -> list[np.ndarray]:
-    """Returns the input, each hidden layer and the output, the last one.
+    """Returns the layers: the input, each hidden layer and the output.
 
     Args:
       parameters: [..., P].
@@ -75,11 +76,11 @@ class Mlp:
 
     Args:
       parameters: [..., P].
-      layers: what `apply` returned for them.
+      layers: layers that `apply` returned for these parameters.
       of_output: the loss's gradient with respect to the output.
 
     Returns:
-      Its gradients with respect to parameters [..., P] and to the input.
+      The loss's gradients with respect to parameters [..., P] and to the input.
     """
     parts, gradient = [], of_output
     for index in reversed(range(len(self._shapes))):
@@ -96,7 +97,7 @@ class Mlp:
     return np.tanh(x) if self._is_tanh else np.maximum(x, self._slope * x)
 
   def _slope_of(self, unit: np.ndarray) -> np.ndarray:
-    """Returns the derivatives of hidden units, given what they put out."""
+    """Returns the derivatives of hidden units, given their outputs."""
     if self._is_tanh:
       return 1.0 - unit * unit
     return np.where(unit > 0.0, np.float32(1.0), self._slope)
@@ -128,8 +129,8 @@ def rms_prop(
     parameters: of any shape.
     gradient: of the same shape.
     square: moving average of squared gradients, at first 0.
-    learning_rate: of the step.
-    decay: of the average.
+    learning_rate: learning rate of the step.
+    decay: decay rate of the average.
   """
   square = decay * square + (1.0 - decay) * gradient * gradient
   return parameters - learning_rate * gradient / (
@@ -151,8 +152,8 @@ def adam(
     gradient: of the same shape.
     moments: [2, ...] moving averages of gradients and of their squares, at
       first 0.
-    num_steps: that were made before.
-    learning_rate: of the step.
+    num_steps: number of steps taken before.
+    learning_rate: learning rate of the step.
   """
   mean = 0.9 * moments[0] + 0.1 * gradient
   square = 0.999 * moments[1] + 0.001 * gradient * gradient

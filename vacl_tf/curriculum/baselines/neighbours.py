@@ -8,14 +8,14 @@ import numpy as np
 def nearest(points: np.ndarray, known: np.ndarray, number: int) -> np.ndarray:
   """Returns int [K, number]: the rows of known nearest to each point.
 
-  They come in no order.
+  The rows of a point are in no particular order.
 
   Args:
     points: [K, D].
     known: [N, D].
-    number: of neighbours; N if that is smaller.
+    number: number of neighbours; it is lowered to N if N is smaller.
   """
-  # Squares of distances, but for what is the same in all rows of known.
+  # Squared distances, without the term that is the same for all of known.
   distance = np.sum(known**2, 1) - 2.0 * points @ known.T
   if number == 1:
     return distance.argmin(1)[:, None]  # Much quicker than a partition.
@@ -26,14 +26,14 @@ def nearest(points: np.ndarray, known: np.ndarray, number: int) -> np.ndarray:
 def appended(
   rows: np.ndarray, number: np.ndarray, new: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-  """Returns a list in an array of fixed length with new rows at its end.
+  """Appends new rows to a list that is stored in an array of fixed length.
 
-  The oldest rows leave it if it is full.
+  The oldest rows leave the list if it is full.
 
   Args:
     rows: [N, ...], of which the first `number` are the list.
-    number: of rows in the list.
-    new: [K, ...].
+    number: number of rows in the list.
+    new: [K, ...] rows to append.
 
   Returns:
     The array [N, ...] and the new number.

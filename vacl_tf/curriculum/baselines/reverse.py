@@ -3,11 +3,11 @@
 """Reverse curriculum generation, the paper's strongest baseline.
 
 Florensa et al., "Reverse Curriculum Generation for Reinforcement Learning",
-2017, as the authors of VACL ran it. A batch is children of the tasks of the
-latest batch that went neither badly nor well, and some earlier ones of that
-sort. Constants bring it closer to the original: success as the score,
-`pool_distance` and `falls_back`. What is missing of that are children made by
-random actions; here they are made by noise that keeps to feasible tasks.
+2017, as the authors of VACL ran it. A batch is children of those tasks of the
+latest batch that have a medium score, and some earlier tasks of this kind.
+These settings bring it closer to the original: success as the score,
+`pool_distance` and `falls_back`. The original makes children by random actions;
+here they are made by noise that keeps tasks feasible.
 """
 
 from collections.abc import Mapping
@@ -18,11 +18,11 @@ from scipy import spatial
 from vacl_tf.curriculum import python_curriculum
 from vacl_tf.curriculum.baselines import configs
 
-_WIDE = 10.0  # Times the noise, where no task was hard enough.
+_WIDE = 10.0  # Factor on the noise if no task was hard enough.
 
 
 class Reverse(python_curriculum.Chooser):
-  """A pool of tasks that were good once, and the seeds of the latest batch."""
+  """A pool of earlier seeds, and the seeds of the latest batch."""
 
   def __init__(
     self,
@@ -41,14 +41,14 @@ class Reverse(python_curriculum.Chooser):
       'num_pool': np.array(num_easy),
       'seeds': empty,
       'num_seeds': np.array(0),
-      'noise': np.array(cfg.noise),  # Of the next children.
+      'noise': np.array(cfg.noise),  # For the next children.
     }
 
   def sample(self, num_tasks: int, rng: np.random.Generator) -> np.ndarray:
     """Returns children of the seeds, and tasks of the pool.
 
-    Without any seed all tasks are of the pool. Tasks are not drawn twice while
-    there are others.
+    Without any seed, all tasks are from the pool. No task is drawn twice while
+    there are others left.
     """
     pool = self.state['pool'][: self.state['num_pool']]
     seeds = self.state['seeds'][: self.state['num_seeds']]
@@ -82,7 +82,7 @@ class Reverse(python_curriculum.Chooser):
     return {'pool_tasks': len(pool), 'seed_tasks': is_good.sum()}
 
   def _far(self, tasks: np.ndarray, pool: np.ndarray) -> np.ndarray:
-    """Returns those of the tasks that are far from the pool and each other."""
+    """Returns the tasks that are far from the pool and from each other."""
     least = self._cfg.pool_distance
     if not least or not len(tasks):
       return tasks
@@ -99,9 +99,10 @@ class Reverse(python_curriculum.Chooser):
 
 
 def _choice(size: int, number: int, rng: np.random.Generator) -> np.ndarray:
-  """Returns numbers below size, each as often as any other, give or take one.
+  """Returns `number` indices below size, in passes of random order.
 
-  So the children of seeds come in whole passes over them, in random order.
+  Each pass visits all indices, but the last may be cut short, so that any index
+  occurs as often as any other, or once more or less.
   """
   passes = -(-number // size)
   order = [rng.permutation(size) for _ in range(passes)]

@@ -4,14 +4,16 @@
 
 Rutherford et al., "No Regrets: Investigating and Improving Regret
 Approximations for Curriculum Discovery", 2024. A task that the policy solves
-with probability p teaches it most if p (1 - p) is large. Candidates are played
-some episodes each; a part of each batch is of the most learnable ones.
+with probability p teaches it most if p (1 - p) is large. Each candidate is
+played for some episodes; a part of each batch is drawn from the most learnable
+candidates.
 
-What differs: the authors play all candidates at once, every refresh_interval
-updates; here some of them are played in each iteration, so that the first are
-judged by an earlier policy. With easy tasks a third of what the authors draw
-from their generator is edits of kept and of solved tasks, since none of its
-tasks would be solved at first.
+Differences from the source: the authors play all candidates at once, every
+refresh_interval updates. Here some of them are played in each iteration, so
+that the first ones are judged by an earlier policy. With easy tasks, a third of
+the tasks that the authors draw from their generator are easy, and a third are
+edits of kept and solved tasks, since none of the generator's tasks would be
+solved at first.
 """
 
 from collections.abc import Mapping
@@ -23,7 +25,7 @@ from vacl_tf.curriculum.baselines import configs
 
 
 class Sfl(python_curriculum.Chooser):
-  """Candidates that are being played, and the best of those before them."""
+  """Candidates that are being played, and the best of the earlier ones."""
 
   feedback = ('success',)
 
@@ -41,19 +43,19 @@ class Sfl(python_curriculum.Chooser):
 
     self.state = {
       'candidates': empty(cfg.num_candidates),
-      'share': np.zeros([cfg.num_candidates], np.float32),  # That succeeded.
+      'share': np.zeros([cfg.num_candidates], np.float32),  # Of successes.
       'num_candidates': np.array(0),
       'kept': empty(num_kept),
       'learnability': np.zeros([num_kept], np.float32),
       'has_kept': np.array(False),
-      # The oldest first; easy tasks in the beginning.
+      # The oldest task first; easy tasks at the start of training.
       'solved': tasks.easy(cfg.num_easy_tasks, rng)
       if cfg.knows_easy
       else empty(0),
     }
 
   def probe(self, num_tasks: int, rng: np.random.Generator) -> np.ndarray:
-    """Returns candidates, each num_episodes times."""
+    """Returns new candidates, each num_episodes times."""
     cfg = self._cfg
     number = min(
       -(-cfg.num_candidates // cfg.refresh_interval),
@@ -65,7 +67,7 @@ class Sfl(python_curriculum.Chooser):
   def note_probe(
     self, tasks: np.ndarray, told: Mapping[str, np.ndarray]
   ) -> None:
-    """Notes how often candidates were solved."""
+    """Records how often the candidates were solved."""
     episodes, begin = self._cfg.num_episodes, int(self.state['num_candidates'])
     share = told['success'].reshape([-1, episodes]).mean(1)
     end = begin + len(share)
@@ -89,17 +91,17 @@ class Sfl(python_curriculum.Chooser):
   def update(
     self, tasks: np.ndarray, told: Mapping[str, np.ndarray]
   ) -> dict[str, float]:
-    """Notes which tasks were solved."""
+    """Records which tasks were solved."""
     self._note_solved(tasks[told['success'] > 0.0])
     learnability = self.state['learnability']
     return {
       'mean_success': float(told['success'].mean()),
-      'learnability': float(learnability.mean()),  # When it was measured.
+      'learnability': float(learnability.mean()),  # When they were probed.
       'learnable_share': float((learnability > 0.0).mean()),
     }
 
   def _refresh(self, rng: np.random.Generator) -> None:
-    """Keeps the most learnable candidates; of equal ones, any."""
+    """Keeps the most learnable candidates; ties are broken at random."""
     share = self.state['share']
     learnability = share * (1.0 - share)
     shuffled = rng.permutation(len(share))
@@ -113,7 +115,7 @@ class Sfl(python_curriculum.Chooser):
     }
 
   def _new(self, number: int, rng: np.random.Generator) -> np.ndarray:
-    """Returns tasks [number, D] of the generator."""
+    """Returns new tasks [number, D]."""
     tasks, cfg = self._tasks, self._cfg
     if not cfg.knows_easy:
       return tasks.target(number, rng)
@@ -127,7 +129,7 @@ class Sfl(python_curriculum.Chooser):
     return np.concatenate([easy, edits, target])
 
   def _note_solved(self, tasks: np.ndarray) -> None:
-    """Adds tasks that were solved at least once; the oldest leave."""
+    """Adds tasks that were solved at least once; the oldest tasks leave."""
     if self._cfg.knows_easy:
       solved = self.state['solved']
       found = np.concatenate([solved, tasks])

@@ -21,8 +21,8 @@ def _spec(
   """Returns the spec of a chooser.
 
   Args:
-    load: returns what makes it; it is imported then, not before.
-    constants: its class of constants, with its name.
+    load: imports the chooser's module and returns what makes the chooser.
+    constants: class of its constants, whose default `name` is its name.
   """
   name = constants().name
 

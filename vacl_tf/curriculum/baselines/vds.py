@@ -4,13 +4,14 @@
 
 Zhang et al., "Automatic Curriculum Learning through Value Disagreement", 2020.
 Tasks are drawn in proportion to how much an ensemble disagrees about their
-values: it agrees on what is mastered and on what is out of reach.
+values: it agrees on tasks that are mastered and on tasks that are out of reach.
 
-What differs, and why: the source learns action-value functions off-policy from
-a replay of states. Here each member is a small perceptron that maps the task
-vector, in canonical order, to the value that training tells, without any
-state. It learns from the latest tasks alone, because older values are those of
-another policy, and from its own half of them, so that members differ.
+Differences, and the reasons: the source learns action-value functions
+off-policy from a replay of states. Here each member is a small perceptron that
+maps the task vector, in canonical order, to the value reported by training,
+without any state. It learns only from the latest tasks, because older values
+are those of another policy, and only from its own half of them, so that members
+differ.
 """
 
 from collections.abc import Mapping
@@ -22,11 +23,11 @@ from vacl_tf.curriculum.baselines import configs
 from vacl_tf.curriculum.baselines import mlp
 
 _UNITS = (64, 64)
-_MINIBATCH = 200  # Each member learns from its half of it.
+_MINIBATCH = 200  # Each member learns from its half of these.
 
 
 class Vds(python_curriculum.Chooser):
-  """Regressions of the value, and the latest tasks."""
+  """An ensemble of value predictors, and the latest tasks."""
 
   def __init__(
     self,
@@ -45,10 +46,10 @@ class Vds(python_curriculum.Chooser):
       'parameters': parameters,
       'moments': np.zeros([2, *parameters.shape], np.float32),
       'num_steps': np.array(0),
-      'window': np.zeros([cfg.window, dims], np.float32),  # A ring.
+      'window': np.zeros([cfg.window, dims], np.float32),  # Ring buffer.
       'values': np.zeros(cfg.window, np.float32),
       'num_seen': np.array(0),
-      # Who learns from which place of the window.
+      # Which member learns from which row of the window.
       'is_own': rng.permuted(
         np.tile(np.arange(cfg.window) % 2 == 0, (members, 1)), axis=1
       ),
@@ -60,7 +61,8 @@ class Vds(python_curriculum.Chooser):
   def sample(self, num_tasks: int, rng: np.random.Generator) -> np.ndarray:
     """Returns candidates, drawn in proportion to the members' disagreement.
 
-    Before, the members learn from what `update` was told; they need an rng.
+    First, the members learn from the values that `update` has stored: this
+    needs a random generator, which `update` does not get.
     """
     for _ in range(self._cfg.num_epochs):
       self._learn(rng)
@@ -78,7 +80,7 @@ class Vds(python_curriculum.Chooser):
   def update(
     self, tasks: np.ndarray, told: Mapping[str, np.ndarray]
   ) -> dict[str, float]:
-    """Keeps the tasks and their values; says how well these were foreseen."""
+    """Keeps the tasks and their values; measures the error of predictions."""
     state, size, value = self.state, self._cfg.window, told['value']
     error = self._predictions(tasks).mean(0) - value
     places = (int(state['num_seen']) + np.arange(len(tasks))) % size
@@ -91,7 +93,7 @@ class Vds(python_curriculum.Chooser):
   def _candidates(
     self, rng: np.random.Generator
   ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns tasks [N, D], and bool [N]: which are of the target."""
+    """Returns tasks [N, D], and bool [N]: which are target tasks."""
     cfg, number = self._cfg, self._cfg.num_candidates
     if not cfg.knows_easy:
       return self._tasks.target(number, rng), np.ones(number, bool)
@@ -106,7 +108,7 @@ class Vds(python_curriculum.Chooser):
     return found, np.arange(number) < len(target)
 
   def _predictions(self, tasks: np.ndarray) -> np.ndarray:
-    """Returns the values [members, N] that are foreseen for tasks [N, D]."""
+    """Returns the predicted values [members, N] of tasks [N, D]."""
     inputs = self._inputs(tasks)
     return self._mlp.apply(self.state['parameters'], inputs)[-1][..., 0]
 
@@ -115,7 +117,7 @@ class Vds(python_curriculum.Chooser):
     return (canonical - self.state['middle']) / self.state['spread']
 
   def _learn(self, rng: np.random.Generator) -> None:
-    """Passes once over the window, with the mean squared error and Adam."""
+    """Makes a pass over the window, with the mean squared error and Adam."""
     state = self.state
     number = min(int(state['num_seen']), self._cfg.window)
     inputs, order = self._inputs(state['window']), rng.permutation(number)
