@@ -1,12 +1,12 @@
 # make train   trains VACL on Simple-Spread with 4 agents and films the policy
-# make test    runs the tests, with Bazel where it is to be had
+# make test    runs the tests, with Bazel if it is available
 # make test-slow  runs every task with every agent and every curriculum, and
 #                 the notebook
-# make test-browser  looks at a report in Chromium, which has to be installed
-# make stress  kills, damages and misuses runs; PART=kills does that alone
+# make test-browser  checks a report in Chromium, which must be installed
+# make stress  kills, damages and misuses runs; PART=kills runs one part
 # make lint    checks the style
 # make docs    builds the pages of docs/ as a site in site/
-# make clean   removes the environments that the others make
+# make clean   removes the environments that the other targets create
 
 PYTHON ?= python3
 VENV := .venv
@@ -55,7 +55,7 @@ docs: $(DOCS_READY)
 clean:
 	@rm -rf $(VENV) $(DOCS_VENV)
 
-# The stamps are written last, so that an interrupted installation starts again.
+# Each stamp is written last, so that an interrupted installation is repeated.
 $(READY): requirements_lock.txt
 	@$(call install,$(VENV),$<)
 	@$(VENV)/bin/python -c "$$KNOWN_EVERYWHERE"
@@ -65,8 +65,9 @@ $(DOCS_READY): website/requirements_lock.txt
 	@$(call install,$(DOCS_VENV),$<)
 	@touch $@
 
-# This folder is searched for modules wherever a command starts. An editable
-# installation would be found too late next to a clone of the package's name.
+# Puts this folder on the module search path, so that commands can start in any
+# folder. An editable installation is not enough: in a folder that contains a
+# clone named vacl_tf, Python would find the clone's folder first.
 define KNOWN_EVERYWHERE
 import os, pathlib, sysconfig
 packages = pathlib.Path(sysconfig.get_path('purelib'))

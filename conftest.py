@@ -6,5 +6,5 @@ from absl import flags
 
 
 def pytest_configure() -> None:
-  """Gives absl flags their defaults, as pytest reads the command line."""
+  """Gives absl flags their defaults: pytest parses the command line."""
   flags.FLAGS.mark_as_parsed()

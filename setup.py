@@ -12,7 +12,7 @@ class BuildPy(build_py.build_py):
   """Builds the package without its tests, which need a whole checkout."""
 
   def run(self) -> None:
-    """Builds anew: modules that are gone would be in the wheel otherwise."""
+    """Builds from scratch, so that no deleted module is in the wheel."""
     if not self.editable_mode:
       shutil.rmtree(self.build_lib, ignore_errors=True)
     super().run()
@@ -20,13 +20,13 @@ class BuildPy(build_py.build_py):
   def find_package_modules(
     self, package: str, package_dir: str
   ) -> list[tuple[str, str, str]]:
-    """Returns package, module and file of what is built."""
+    """Returns package, module and file of each module that is built."""
     found = super().find_package_modules(package, package_dir)
     return [x for x in found if not x[1].endswith('_test')]
 
 
 setuptools.setup(
   cmdclass={'build_py': BuildPy},
-  # Where case does not matter, build/ would be the file BUILD.
+  # On a file system that ignores case, build/ would be the file BUILD.
   options={'build': {'build_base': '.build'}},
 )

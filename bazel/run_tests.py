@@ -1,10 +1,10 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Runs all tests and closes with a count of their cases.
+"""Runs all tests and finally prints the number of cases by outcome.
 
-The tests run under Bazel if there is one or if Debian's can be installed, else
-under pytest. Call it with the interpreter that has the requirements; only the
-standard library is used here.
+The tests run under Bazel if there is one or if Debian's can be installed, and
+under pytest otherwise. Start this program with the interpreter that has the
+requirements; the program itself uses only the standard library.
 """
 
 import dataclasses
@@ -27,9 +27,9 @@ _ROOT = pathlib.Path(__file__).resolve().parent.parent
 _BAZELRC = _ROOT / '.bazelrc'
 _BAZEL_NAMES = ('bazel', 'bazelisk')
 _DEBIAN_PACKAGE = 'bazel-bootstrap'
-_INSTALL_SECONDS = 900  # 350 MB with its JDK, over a slow line.
-_TEST_SECONDS = 900  # What Bazel gives a test of size "large".
-# As in pyproject.toml.
+_INSTALL_SECONDS = 900  # For 350 MB (with the JDK) over a slow line.
+_TEST_SECONDS = 900  # Bazel's time limit for a test of size "large".
+# pyproject.toml leaves out the same tests.
 _LEFT_OUT = ('_slow_test.py', '_gpu_test.py', '_browser_test.py')
 _PYTEST_STATUS = {0: 'PASSED', 1: 'FAILED', 2: 'FAILED', 5: 'NO TESTS'}
 
@@ -59,7 +59,7 @@ class Count:
 
 
 def count_cases(report: pathlib.Path) -> Count:
-  """Returns the cases in a JUnit report, none if there is no such report."""
+  """Returns the cases in a JUnit report; none if it can't be read."""
   count = Count()
   try:
     cases = list(ElementTree.parse(report).iter('testcase'))
@@ -67,7 +67,7 @@ def count_cases(report: pathlib.Path) -> Count:
     return count
   for case in cases:
     if case.get('classname') is None:
-      continue  # Not a case: Bazel's own report on a test that wrote none.
+      continue  # Not a case: Bazel's entry for a test without a report.
     if case.get('name') == 'test_session':
       continue  # Not a test: a helper in tf.test.TestCase that skips itself.
     if case.find('failure') is not None or case.find('error') is not None:
@@ -82,7 +82,7 @@ def count_cases(report: pathlib.Path) -> Count:
 def count_target(
   label: str, reports: Iterable[pathlib.Path], has_passed: bool
 ) -> Count:
-  """Returns the cases of one target; one that says nothing has failed."""
+  """Returns the cases of one target; no case at all counts as a failure."""
   count = Count()
   for report in reports:
     count.add(count_cases(report))
@@ -99,7 +99,7 @@ def find_bazel() -> str | None:
 
 
 def install_bazel() -> None:
-  """Tries to install Debian's Bazel, where that needs no password."""
+  """Tries to install Debian's Bazel, if that needs no password."""
   apt = shutil.which('apt-get')
   if not apt:
     return
@@ -116,7 +116,7 @@ def install_bazel() -> None:
 
 
 def _run_quietly(command: list[str]) -> bool:
-  """Runs a command without its output and returns whether it failed."""
+  """Runs a command, hides its output and returns whether it failed."""
   try:
     result = subprocess.run(
       command,
@@ -134,11 +134,11 @@ def _run_quietly(command: list[str]) -> bool:
 def run_bazel(bazel: str) -> Count:
   """Runs the tests under Bazel.
 
-  The build events tell which targets and reports belong to this run; the
-  folder bazel-testlogs also keeps those of earlier ones.
+  The build events name the targets and reports of this run. The folder
+  bazel-testlogs also holds reports of earlier runs.
 
   Args:
-    bazel: the program to call.
+    bazel: path of the Bazel program.
 
   Returns:
     The cases of all targets.
@@ -149,7 +149,7 @@ def run_bazel(bazel: str) -> Count:
     command.append(f'--build_event_json_file={events}')
     if not sys.stdout.isatty():
       command.append('--noshow_progress')
-    # A Bazel without Bzlmod takes this interpreter and its packages.
+    # A Bazel without Bzlmod uses this interpreter and its packages.
     environment = {**os.environ, 'PYTHON_BIN_PATH': sys.executable}
     exit_code = subprocess.run(
       [*command, '//...'], cwd=_ROOT, env=environment, check=False
@@ -157,7 +157,7 @@ def run_bazel(bazel: str) -> Count:
     text = events.read_text() if events.exists() else ''
   count = _count_events([json.loads(line) for line in text.splitlines()])
   if exit_code and not count.failed:
-    count.failed = 1  # The build itself.
+    count.failed = 1  # The build itself failed.
   return count
 
 
@@ -178,7 +178,7 @@ def _count_events(events: list[dict[str, Any]]) -> Count:
     elif kind == 'testResult':
       part = (content.get('run'), content.get('shard'))
       outputs = event['testResult'].get('testActionOutput', [])
-      # Of several attempts the last counts.
+      # If there are several attempts, the last one counts.
       reports.setdefault(label, {})[part] = list(_report_paths(outputs))
   count = Count()
   for label in sorted(targets | set(has_passed)):
@@ -212,7 +212,7 @@ def run_pytest() -> Count:
 
 
 def _run_file(file: pathlib.Path) -> Count:
-  """Runs a test file under pytest, in a process of its own as in Bazel."""
+  """Runs a test file under pytest, in a separate process as Bazel does."""
   name = str(file.relative_to(_ROOT))
   with tempfile.TemporaryDirectory() as folder:
     report = pathlib.Path(folder) / 'test.xml'
@@ -232,7 +232,7 @@ def _run_file(file: pathlib.Path) -> Count:
       )
       exit_code, output = result.returncode, result.stdout
     except subprocess.TimeoutExpired as error:
-      said = error.stdout or b''  # Bytes, whatever was asked for.
+      said = error.stdout or b''  # Bytes, even with text=True.
       exit_code, output = None, said.decode(errors='replace')
     status = 'TIMEOUT' if exit_code is None else 'CRASHED'
     status = f'{name:70} {_PYTEST_STATUS.get(exit_code, status)}'
@@ -253,7 +253,7 @@ def _test_environment() -> dict[str, str]:
 
 
 def _is_hidden(file: pathlib.Path) -> bool:
-  """Returns whether it is in a folder like .venv, which others have made."""
+  """Returns whether a file is in a hidden folder, such as .venv."""
   return any(x.startswith('.') for x in file.relative_to(_ROOT).parts)
 
 

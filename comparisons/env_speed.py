@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Env-only speed of vacl_tf, JaxMARL and VMAS, side by side on this CPU.
 
-The parties take turns, a process each and never two at once, so that a change
-in the machine's load hits all of them alike. Each turn is taken twice, on all
-CPUs and on one alone, and the better one counts: arrays this small may gain
-nothing from threads and lose much.
+The parties take turns. Each turn is a separate process, and no two run at once,
+so that a change in the machine's load affects all parties alike. Each turn is
+taken twice, on all CPUs and on a single one, and the better result counts: with
+arrays this small, threads may gain nothing and cost much.
 """
 
 import argparse
@@ -30,11 +30,11 @@ WORKERS = {
   'vmas': 'comparisons.peer_vmas',
 }
 OURS = 'ours'
-TIMEOUT_SECONDS = 900  # Far above any honest run: a hung worker must end.
+TIMEOUT_SECONDS = 900  # Far longer than any normal run; ends a hung worker.
 
 
 def fail(message: str) -> NoReturn:
-  """Ends the program with one line about what the user can mend."""
+  """Ends the program with one line about what the user can fix."""
   print(f'env_speed.py: {message}', file=sys.stderr)
   raise SystemExit(2)
 
@@ -56,7 +56,7 @@ def parse_parties(text: str) -> list[str]:
 
 
 def parse_options() -> argparse.Namespace:
-  """Reads the arguments and refuses what would only fail minutes later."""
+  """Reads the arguments; rejects those that would fail minutes later."""
   parser = measure.Parser(description=__doc__, allow_abbrev=False)
   add = parser.add_argument
   add('--scenario', choices=measure.SCENARIOS, default=measure.SPREAD)
@@ -134,7 +134,7 @@ def run_worker(
   ]
   load = os.getloadavg()[0]
   everywhere = os.sched_getaffinity(0)
-  os.sched_setaffinity(0, cpus)  # What a child inherits.
+  os.sched_setaffinity(0, cpus)  # The child inherits it.
   try:
     done = subprocess.run(
       command,
@@ -160,7 +160,7 @@ def run_worker(
 def bests(
   records: list[dict[str, Any]], party: str, num_agents: int
 ) -> list[float]:
-  """The best rate of each round."""
+  """The best rate of a party in each round."""
   best = {}
   for record in records:
     if (record['party'], record['num_agents']) == (party, num_agents):
@@ -172,7 +172,7 @@ def bests(
 def table(
   records: list[dict[str, Any]], counts: list[int], parties: list[str]
 ) -> str:
-  """Rows of medians over the rounds, with the ratios where ours ran."""
+  """A table of medians over the rounds, with ratios if ours ran."""
   rows = [
     f'{"n":>3}  {"party":8}{"median":>12}{"lowest":>12}{"highest":>12}'
     f'{"ours/party":>12}{"lowest":>8}{"highest":>8}'
@@ -186,8 +186,8 @@ def table(
         f'{min(rates):12,.0f}{max(rates):12,.0f}'
       )
       if ours and party != OURS:
-        # Within a round the two ran one after the other; across rounds the
-        # machine may have changed.
+        # Ratios compare results of one round, in which the two ran one after
+        # the other. The machine's load may change from round to round.
         ratios = [
           mine / theirs for mine, theirs in zip(ours, rates, strict=True)
         ]
@@ -200,7 +200,7 @@ def table(
 
 
 def save(path: pathlib.Path, document: dict[str, Any]) -> None:
-  """Writes the JSON file, or says in one line why it cannot."""
+  """Writes the JSON file, or ends with one line that says why not."""
   try:
     path.write_text(json.dumps(document, indent=2) + '\n', encoding='utf-8')
   except OSError as error:
@@ -248,7 +248,7 @@ def main() -> None:
 
 
 if __name__ == '__main__':
-  # As an exception, so that the running worker is ended too.
+  # SIGTERM raises an exception, so that the running worker is ended too.
   signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
   try:
     main()

@@ -1,8 +1,9 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What every party's worker shares: arguments, the clock, the JSON line.
+"""Code that all workers share: arguments, timing and the JSON line.
 
-Standard library only, because each worker runs in an environment of its own.
+It uses only the standard library, because the workers run in different Python
+environments.
 """
 
 import argparse
@@ -25,11 +26,11 @@ class Setting:
   """What is simulated, and how much.
 
   Attributes:
-    scenario: of SCENARIOS.
-    num_agents: agents; in simple_spread as many landmarks.
-    num_worlds: worlds stepped together.
-    num_steps: steps of every world after its one reset.
-    repeats: timed roll-outs, after one that compiles and warms up.
+    scenario: one of SCENARIOS.
+    num_agents: number of agents; simple_spread has as many landmarks.
+    num_worlds: number of worlds that are stepped together.
+    num_steps: steps of each world after its only reset.
+    repeats: timed roll-outs, after an untimed one that compiles and warms up.
   """
 
   scenario: str
@@ -40,14 +41,14 @@ class Setting:
 
 
 class Parser(argparse.ArgumentParser):
-  """An argument parser whose complaints fit one line."""
+  """An argument parser whose error messages fit on one line."""
 
   def error(self, message: str) -> NoReturn:
     self.exit(2, f'{self.prog}: {message}\n')
 
 
 def positive(text: str) -> int:
-  """The type of an argument that counts something."""
+  """Parses an argument that must be a positive integer."""
   if not text.isdecimal() or int(text) == 0:
     raise argparse.ArgumentTypeError(f'{text!r} is not a positive integer')
   return int(text)
@@ -71,10 +72,11 @@ def rates(
 
   Args:
     setting: how much to simulate.
-    reset: from a seed, the state a roll-out starts at. Outside the clock.
-    roll_out: from that state and a seed, all steps of all worlds with random
-      actions. Returns a checksum over what the environment returned, as a
-      Python float, so that the clock stops only when the work is done.
+    reset: given a seed, makes the state that a roll-out starts from. Its time
+      does not count.
+    roll_out: given that state and a seed, plays all steps of all worlds with
+      random actions. Returns a checksum over what the environment returned, as
+      a Python float, so that the clock stops only when the work is done.
 
   Returns:
     Environment steps per second of each timed roll-out.
@@ -88,13 +90,13 @@ def rates(
     seconds = time.perf_counter() - start
     if not math.isfinite(checksum):
       raise ValueError(f'the checksum of roll-out {seed} is {checksum}')
-    if seed:  # The first one compiled.
+    if seed:  # The first roll-out compiles.
       results.append(num_env_steps / seconds)
   return results
 
 
 def report(env_steps_per_second: list[float], **details: Any) -> None:
-  """Prints the line that the driver reads: it must be the last."""
+  """Prints the line that env_speed.py reads; it must be the last one."""
   record = {
     'best': max(env_steps_per_second),
     'env_steps_per_second': env_steps_per_second,

@@ -20,8 +20,8 @@ _ENVS = {
 def build_roll_out(env: Any, setting: measure.Setting) -> Any:
   """Returns the jitted function (state, key) -> checksum."""
   num_actions = [[env.action_spaces[agent].n] for agent in env.agents]
-  # Not `step`, which would also draw a fresh world at every step in case the
-  # episode is over: nobody else here resets, and it costs a quarter.
+  # `step` would also draw a new world at every step in case the episode is
+  # over. The other workers do not reset, and drawing costs a quarter.
   step_worlds = jax.vmap(env.step_env)
 
   def step(

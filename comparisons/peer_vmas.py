@@ -28,7 +28,7 @@ def main() -> None:
   setting = measure.parse_setting()
   size = {}
   if setting.scenario == measure.SPREAD:
-    size = {'n_agents': setting.num_agents}  # It has as many landmarks.
+    size = {'n_agents': setting.num_agents}  # And as many landmarks.
   env = vmas.make_env(
     setting.scenario,
     num_envs=setting.num_worlds,

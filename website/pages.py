@@ -1,13 +1,13 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Pages of the site that are not below docs/; a hook of MkDocs.
+"""A MkDocs hook that adds pages for files outside docs/.
 
-MkDocs knows the files below docs/ alone, but pages link to others: to the
-README files of the repository, to its sources and pictures. Each file that a
-page leads to becomes a page too, and links are rewritten to lead there. The
-README is the home page, and notebooks are shown with their outputs.
+MkDocs knows only the files below docs/, but pages also link to README files,
+sources and pictures elsewhere in the repository. Each file that a page links to
+becomes a page too, and the links are rewritten to point to it. The README is
+the home page, and notebooks are shown with their outputs.
 
-Paths are those in the repository, with slashes.
+All paths are relative to the root of the repository, with slashes.
 """
 
 import functools
@@ -22,8 +22,8 @@ ROOT = pathlib.Path(__file__).parent.parent
 HOME = 'README.md'
 _DOCS = 'docs/'
 _PICTURES = ('.gif', '.png', '.svg')
-_FENCE = '`' * 6  # Longer than any in a source.
-# Code, in which nothing is a link, or else the target of a link.
+_FENCE = '`' * 6  # Longer than any fence in a source.
+# Matches code, in which nothing is a link, or the target of a link.
 _LINK = re.compile(
   r'(?P<code>^```.*?^```$|`[^`\n]+`)|(?<=\]\()(?P<target>[^()\s]+)(?=\))',
   re.MULTILINE | re.DOTALL,
@@ -31,7 +31,7 @@ _LINK = re.compile(
 
 
 def page_of(path: str) -> str:
-  """Returns where the site has a file; what MkDocs calls its src_uri."""
+  """Returns the path of a file in the site, which MkDocs calls src_uri."""
   if path == HOME:
     return 'index.md'
   inside = path.removeprefix(_DOCS)
@@ -41,11 +41,11 @@ def page_of(path: str) -> str:
 
 
 def links(text: str, path: str) -> dict[str, str]:
-  """Returns {target: path} of the links of a page to files.
+  """Returns {target: path} for the links of a page to files.
 
   Args:
-    text: Markdown.
-    path: of the page.
+    text: Markdown of the page.
+    path: path of the page.
   """
   folder = posixpath.dirname(path)
   found = {}
@@ -58,11 +58,11 @@ def links(text: str, path: str) -> dict[str, str]:
 
 
 def relinked(text: str, path: str) -> str:
-  """Returns a page whose links lead to pages of the site.
+  """Returns the text of a page, with links to pages of the site.
 
   Args:
-    text: Markdown.
-    path: of the page.
+    text: Markdown of the page.
+    path: path of the page.
   """
   leads_to, here = links(text, path), posixpath.dirname(page_of(path))
 
@@ -91,7 +91,7 @@ def markdown_of(path: str) -> str:
 
 
 def _cells(cells: list[dict[str, Any]]) -> Iterable[str]:
-  """Yields the cells of a notebook, and what they have put out."""
+  """Yields the cells of a notebook and their outputs, as Markdown."""
   for cell in cells:
     source = ''.join(cell['source'])
     if cell['cell_type'] != 'code':
@@ -103,7 +103,7 @@ def _cells(cells: list[dict[str, Any]]) -> Iterable[str]:
 
 
 def _shown(output: dict[str, Any]) -> str:
-  """Returns what a cell has put out: a picture or text."""
+  """Returns an output of a cell, a picture or text, as Markdown."""
   data = output.get('data', {})
   for kind, content in data.items():
     if kind.startswith('image/'):
@@ -115,9 +115,9 @@ def _shown(output: dict[str, Any]) -> str:
 
 @functools.cache
 def reached(paths: frozenset[str]) -> frozenset[str]:
-  """Returns these files and all that they lead to, step by step."""
+  """Returns these files and all that they link to, directly or not."""
   found = list(paths)
-  for path in found:  # It grows meanwhile.
+  for path in found:  # The list grows in the loop.
     if path.endswith(('.md', '.ipynb')):
       more = links(markdown_of(path), path).values()
       found += [x for x in more if (ROOT / x).is_file() and x not in found]
@@ -125,7 +125,7 @@ def reached(paths: frozenset[str]) -> frozenset[str]:
 
 
 def on_files(files: Any, config: Any) -> Any:
-  """Adds the pages that docs/ does not hold; MkDocs calls it."""
+  """Adds the pages for files outside docs/; MkDocs calls this hook."""
   from mkdocs.structure import files as structure
 
   below = {_DOCS + x.src_uri for x in files}
@@ -142,7 +142,7 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-  """Rewrites the links of a page of docs/; MkDocs calls it."""
+  """Rewrites the links of a page in docs/; MkDocs calls this hook."""
   if page.file.generated_by:
     return markdown
   return relinked(markdown, _DOCS + page.file.src_uri)

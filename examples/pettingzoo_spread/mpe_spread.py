@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""MPE2's simple_spread, its rules and reward, with tasks and progress.
+"""MPE2's simple_spread with its own rules and reward, plus tasks and progress.
 
 Registers `mpe_spread`, with MPE2's five actions, and `mpe_spread_force`, with a
 bounded force. docs/guides/own_world.md says what a world needs.
@@ -19,15 +19,15 @@ from vacl_tf.environments import python_world
 
 NUM_AGENTS = 3
 HORIZON = 40  # Steps.
-REACH = 0.1  # Metres; nearer than that a landmark is covered, as in MPE2.
+REACH = 0.1  # Metres; an agent this near covers a landmark, as in MPE2.
 
 
 class Spread(wrappers.BaseParallelWrapper):
-  """A task is [2 n, 2]: where agents are, then where landmarks are.
+  """A task is [2 n, 2]: positions of the agents, then of the landmarks.
 
-  Agents observe what MPE2 lets them observe, entity by entity: of landmarks and
-  other agents the way there, its direction and nearness, and how far from a
-  landmark the nearest other agent is.
+  Agents observe what MPE2 lets them observe, entity by entity: the offset to
+  each landmark and each other agent, its direction and nearness, and the
+  distance from each landmark to the nearest other agent.
   """
 
   def __init__(self, num_agents: int, has_force: bool) -> None:
@@ -51,7 +51,7 @@ class Spread(wrappers.BaseParallelWrapper):
     return self._seen
 
   def action_space(self, agent: str) -> gymnasium.Space:
-    if self._has_force:  # A force; the world wants it as five parts.
+    if self._has_force:  # `step` turns the force into the five parts of MPE2.
       return gymnasium.spaces.Box(-1.0, 1.0, [2])
     return super().action_space(agent)
 
@@ -99,7 +99,7 @@ class Spread(wrappers.BaseParallelWrapper):
 def _ways(
   agents: np.ndarray, places: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-  """Returns ways, directions and nearness [n, m, 5], and distances [n, m]."""
+  """Returns offsets, directions, nearness [n, m, 5], and distances [n, m]."""
   way = places - agents[:, None]
   distance = np.sqrt((way**2).sum(2))
   each = distance[..., None]
@@ -108,7 +108,7 @@ def _ways(
 
 
 def easy(num_tasks: int, rng: np.random.Generator) -> np.ndarray:
-  """Each agent begins at a landmark."""
+  """Returns tasks in which each agent starts at a landmark."""
   landmarks = rng.uniform(-0.9, 0.9, [num_tasks, NUM_AGENTS, 2])
   near = landmarks + rng.uniform(-0.07, 0.07, landmarks.shape)
   return np.concatenate([near, landmarks], 1)

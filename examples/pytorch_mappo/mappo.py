@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""PPO with networks that all agents share, in PyTorch; knows no curriculum."""
+"""PPO in PyTorch, with networks that all agents share; knows no curriculum."""
 
 import numpy as np
 import torch
@@ -10,15 +10,15 @@ from torch import nn
 _DISCOUNT, _TRACE_DECAY = 0.99, 0.95
 _CLIP, _ENTROPY_COST, _MAX_NORM = 0.2, 0.01, 0.5
 _EPOCHS, _MINIBATCHES = 2, 10
-_MAX_KL = 0.03  # Larger updates unlearn what few tasks still show.
+_MAX_KL = 0.03  # Larger updates unlearn what only few tasks still train.
 _REWARD_SCALE = 0.1
-_STD_FLOOR = 0.02  # Without rewards advantages are the critic's noise.
+_STD_FLOOR = 0.02  # Without rewards, advantages are only noise of the critic.
 _NEAR, _FAR = 0.5, 3.0  # Metres; scales of distances.
 _OWN, _PLACE, _HIDDEN = 3, 6, 64
 
 
 def _places(towards: torch.Tensor) -> torch.Tensor:
-  """Returns features [..., 6] of places in directions [..., 2], in metres."""
+  """Returns features [..., 6] of places at offsets [..., 2] in metres."""
   distance = towards.norm(dim=-1, keepdim=True)
   unit = towards / distance.clamp(min=1e-6)
   near = (-distance / _NEAR).exp()
@@ -34,15 +34,15 @@ def _block(num_inputs: int) -> nn.Sequential:
 
 
 class _Network(nn.Module):
-  """Outputs of an agent, from its own state and pools over entities.
+  """Computes an agent's outputs from its own state and pools over entities.
 
-  It sees where landmarks and agents are from its own place, and not where it
-  is on the map.
+  The inputs are the positions of landmarks and other agents relative to the
+  agent, but not the agent's position on the map.
   """
 
   def __init__(self, num_outputs: int) -> None:
     super().__init__()
-    # Of a landmark also how far the nearest other agent is from it.
+    # The 2 features encode how far the nearest other agent is from a landmark.
     self.landmark = _block(_OWN + _PLACE + 2)
     self.alone = nn.Linear(_HIDDEN, _HIDDEN)
     self.compared = nn.Linear(_HIDDEN, _HIDDEN, bias=False)
@@ -55,7 +55,7 @@ class _Network(nn.Module):
     nn.init.zeros_(self.last.bias)
 
   def forward(self, x: torch.Tensor, left: torch.Tensor) -> torch.Tensor:
-    """Returns [..., outputs] of observations and the share of time left."""
+    """Returns [..., outputs] for observations and the share of time left."""
     own = torch.cat([x[..., :2], left.expand(*x.shape[:-1], 1)], -1)
     ways = x[..., 4:].unflatten(-1, (-1, 2))
     landmarks = ways[..., : world.NUM_AGENTS, :]
@@ -73,12 +73,12 @@ class _Network(nn.Module):
 
 
 def _each(own: torch.Tensor, entities: torch.Tensor) -> torch.Tensor:
-  """Returns own [..., F] beside each of the entities [..., m, 2]."""
+  """Returns own [..., F], repeated for each of the entities [..., m, 2]."""
   return own[..., None, :].expand(*entities.shape[:-1], own.shape[-1])
 
 
 class Mappo:
-  """Plays tasks and learns from that."""
+  """Plays tasks and learns from these episodes."""
 
   def __init__(self, num_worlds: int, seed: int, rate: float = 7e-4) -> None:
     torch.manual_seed(seed)
@@ -108,9 +108,9 @@ class Mappo:
     return torch.stack(covered[-5:]).mean(0).numpy()
 
   def learn(self) -> None:
-    """Improves the policy with the episodes that were played last."""
+    """Improves the policy with the episodes of the last call of `play`."""
     seen, taken, old, covered = self._episode
-    reward = (covered == 1.0).float()  # Only while all are covered.
+    reward = (covered == 1.0).float()  # Only while all landmarks are covered.
     steps = torch.arange(world.HORIZON + 1).float()
     left = (1.0 - steps / world.HORIZON)[:, None, None, None]
     left = left.expand(*seen.shape[:-1], 1)
@@ -127,7 +127,7 @@ class Mappo:
     self, seen: torch.Tensor, left: torch.Tensor, reward: torch.Tensor
   ) -> tuple[torch.Tensor, torch.Tensor]:
     value = self._value(seen[:, :, :1], left[:, :, :1])[..., 0]  # [T + 1, B, 1]
-    value[-1] = 0.0  # Time is observed, and nothing is left.
+    value[-1] = 0.0  # The networks observe that no time is left.
     advantage, last = torch.zeros_like(value[:-1]), 0.0
     for step in reversed(range(world.HORIZON)):
       gain = _REWARD_SCALE * reward[step, :, None]
@@ -145,7 +145,7 @@ class Mappo:
     advantage: torch.Tensor,
     returns: torch.Tensor,
   ) -> float:
-    """Takes a gradient step; returns how far the policy had moved before."""
+    """Takes a gradient step; returns the KL divergence measured before it."""
     spread = advantage.std().clamp(min=_STD_FLOOR)
     advantage = (advantage - advantage.mean()) / spread
     distribution = torch.distributions.Categorical(logits=self._policy(x, left))

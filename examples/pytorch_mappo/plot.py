@@ -12,7 +12,7 @@ _COLOURS = {'vacl': 'tab:blue', 'uniform': 'tab:orange'}
 
 
 def main() -> None:
-  """Draws a line for each file, all of a curriculum in one colour."""
+  """Draws a line for each file, in one colour for each curriculum."""
   drawn = figure.Figure(figsize=(6.0, 3.5), layout='constrained')
   axes = drawn.add_subplot()
   named = set()

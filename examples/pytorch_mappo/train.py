@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A PyTorch learner whose tasks VACL chooses: python train.py --seed=0.
 
-All that has to do with the curriculum is in `make_curriculum` and `train`.
+Only `make_curriculum` and `train` deal with the curriculum.
 """
 
 import argparse
@@ -27,7 +27,7 @@ def easy_tasks(num_tasks: int, rng: np.random.Generator) -> np.ndarray:
     marks = centre + rng.uniform(-0.5, 0.5, [world.NUM_AGENTS, 2])
     distances = np.linalg.norm(marks[:, None] - marks, axis=-1)
     if (distances + np.eye(world.NUM_AGENTS) > 0.3).all():
-      near = rng.uniform(0.0, 0.2)  # From solved to not yet.
+      near = rng.uniform(0.0, 0.2)  # From solved to almost solved.
       agents = marks + rng.uniform(-near, near, marks.shape)
       found.append(np.concatenate([agents, marks]).ravel())
   return np.array(found)
@@ -36,7 +36,7 @@ def easy_tasks(num_tasks: int, rng: np.random.Generator) -> np.ndarray:
 def make_curriculum(
   name: str, seed: int, python: str | None
 ) -> client.Curriculum:
-  """Returns the curriculum, whose TensorFlow may be in another environment."""
+  """Returns the curriculum; `python` is an interpreter with TensorFlow."""
   corner = np.full([world.TASK_SIZE], world.HALF_WIDTH)
   return client.Curriculum(
     name,
@@ -53,7 +53,7 @@ def make_curriculum(
 def train(
   curriculum: client.Curriculum, seed: int, num_steps: int, path: str
 ) -> None:
-  """Trains, and writes what is evaluated to a file."""
+  """Trains, and writes the evaluations to a CSV file."""
   learner = mappo.Mappo(_NUM_TASKS, seed)
   began, seconds = time.monotonic(), 0.0
   steps_of_round = _NUM_TASKS * world.HORIZON
@@ -80,7 +80,7 @@ def train(
 
 
 def evaluate(learner: mappo.Mappo, index: int) -> float:
-  """Returns greedy coverage of fresh uniform tasks."""
+  """Returns the coverage of the greedy policy on fresh uniform tasks."""
   rng = np.random.default_rng([index, 1])
   tasks = rng.uniform(
     -world.HALF_WIDTH, world.HALF_WIDTH, [_NUM_TASKS, world.TASK_SIZE]

@@ -1,11 +1,11 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""MPE2's simple_spread in parallel, begun from task vectors.
+"""Parallel worlds of MPE2's simple_spread that start from task vectors.
 
-Bodies, forces and steps are MPE2's, and observations have its numbers. The map
-and the reward are those of Simple-Spread in the paper on VACL: 6 x 6 m, where
-MPE2 begins in 2 x 2 m, and a reward only while all landmarks are covered.
-`world_test.py` compares with MPE2's environment step by step.
+Bodies, forces and steps are those of MPE2, and so are the numbers that agents
+observe. The map and the reward are those of Simple-Spread in the VACL paper:
+6 x 6 m, where MPE2 starts in 2 x 2 m, and a reward only while all landmarks are
+covered. `world_test.py` compares with MPE2's environment step by step.
 """
 
 import numpy as np
@@ -14,10 +14,10 @@ from mpe2 import simple_spread_v3
 NUM_AGENTS = 3
 HORIZON = 70
 HALF_WIDTH = 3.0  # Metres.
-COVER_DISTANCE = 0.15  # Metres, as in the paper's task; MPE2 counts 0.1.
+COVER_DISTANCE = 0.15  # Metres, as in the paper's task; MPE2 uses 0.1.
 NUM_ACTIONS = 5
 TASK_SIZE = 4 * NUM_AGENTS  # Positions of all agents, then of all landmarks.
-# What MPE2 makes of its actions: nothing, left, right, down, up.
+# Directions of MPE2's actions: none, left, right, down, up.
 _MOVES = np.array([[0, 0], [-1, 0], [1, 0], [0, -1], [0, 1]], np.float64)
 _FORCES = 5.0 * _MOVES
 
@@ -33,11 +33,11 @@ class Worlds:
     for env in envs:
       env.reset(seed=0)  # Gives the agents a velocity and a message.
     self._worlds = [env.unwrapped.world for env in envs]
-    self._num = 0  # Of the worlds that are played, the first ones.
+    self._num = 0  # Only the first `_num` worlds are played.
     self._landmarks = np.zeros([0])
 
   def place(self, tasks: np.ndarray) -> np.ndarray:
-    """Begins episodes at tasks [B, D]; returns observations [B, n, F]."""
+    """Starts episodes at tasks [B, D]; returns observations [B, n, F]."""
     self._num = len(tasks)
     positions = tasks.astype(np.float64).reshape([self._num, -1, 2])
     for world, places in zip(self._worlds, positions, strict=False):
@@ -68,7 +68,7 @@ class Worlds:
     return position, np.reshape([x.p_vel for x in states], shape)
 
   def _observe(self, position: np.ndarray, velocity: np.ndarray) -> np.ndarray:
-    """Returns what MPE2 observes, without messages, which nobody sends."""
+    """Returns MPE2's observations without messages, which nobody sends."""
     landmarks = self._landmarks[:, None] - position[:, :, None]
     between = position[:, None] - position[:, :, None]
     is_other = ~np.eye(NUM_AGENTS, dtype=bool)

@@ -1,10 +1,10 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""A real browser without a window: Chromium, asked through two pipes.
+"""Controls a real browser without a window: Chromium, through two pipes.
 
-What is sent and answered is the Chrome DevTools Protocol,
-https://chromedevtools.github.io/devtools-protocol, a JSON object and a zero
-byte a message. That needs no package.
+The pipes carry the Chrome DevTools Protocol,
+https://chromedevtools.github.io/devtools-protocol. Each message is a JSON
+object followed by a zero byte. No package is needed for that.
 """
 
 import base64
@@ -24,7 +24,7 @@ from typing import Any
 _NAMES = ('chromium', 'chromium-browser', 'google-chrome')
 _FLAGS = (
   '--headless',
-  '--no-sandbox',  # It can't be used as root; the page is our own.
+  '--no-sandbox',  # Root can't use the sandbox, and the page is our own.
   '--disable-gpu',
   '--disable-quic',
   '--no-first-run',
@@ -47,16 +47,16 @@ _CLICK = {'button': 'left', 'clickCount': 1}
 
 
 def find() -> str | None:
-  """Returns the program of a browser, None if there is none."""
+  """Returns the path of a browser, or None if there is none."""
   return next(filter(None, map(shutil.which, _NAMES)), None)
 
 
 class Page:
-  """A tab.
+  """A tab of the browser.
 
   Attributes:
-    complaints: errors and warnings of the console so far, and requests to
-      anywhere but the file itself.
+    complaints: errors and warnings in the console so far, and requests for
+      anything but local content.
   """
 
   def __init__(self, commands: int, answers: int) -> None:
@@ -64,7 +64,7 @@ class Page:
 
     Args:
       commands: descriptor that the browser reads from.
-      answers: descriptor that it writes to.
+      answers: descriptor that the browser writes to.
     """
     self.complaints: list[str] = []
     self._commands = commands
@@ -79,7 +79,7 @@ class Page:
       self.ask(f'{part}.enable')
 
   def ask(self, method: str, **params: Any) -> dict[str, Any]:
-    """Returns the answer to a command of the protocol."""
+    """Sends a command of the protocol and returns the answer."""
     self._number += 1
     message = {'id': self._number, 'method': method, 'params': params}
     text = json.dumps(message | self._session)
@@ -93,7 +93,7 @@ class Page:
       self._note(answer)
 
   def open(self, path: pathlib.Path, width: int, height: int = 900) -> None:
-    """Shows a file in a window of so many pixels, and waits for it."""
+    """Shows a file in a window of this size in pixels; waits until loaded."""
     self.ask(
       'Emulation.setDeviceMetricsOverride',
       width=width,
@@ -106,7 +106,7 @@ class Page:
     self.wait_for_frames()
 
   def wait(self, condition: str) -> None:
-    """Waits until an expression is true."""
+    """Waits until a JavaScript expression is true."""
     end = time.monotonic() + _SECONDS
     while not self.value(condition):
       if time.monotonic() > end:
@@ -114,12 +114,12 @@ class Page:
       time.sleep(0.05)
 
   def wait_for_frames(self) -> None:
-    """Waits until what has changed is on the screen."""
+    """Waits until all changes are on the screen."""
     frame = 'new Promise((done) => requestAnimationFrame(() => done()))'
     self.value(f'{frame}.then(() => {frame})')
 
   def value(self, expression: str) -> Any:
-    """Returns what an expression of JavaScript is, as JSON."""
+    """Returns the value of a JavaScript expression, as JSON."""
     found = self.ask(
       'Runtime.evaluate',
       expression=expression,
@@ -131,13 +131,13 @@ class Page:
     return found['result'].get('value')
 
   def click(self, x: float, y: float) -> None:
-    """Clicks at a place of the window, in pixels."""
+    """Clicks at a position in the window, in pixels."""
     for kind in ('mousePressed', 'mouseReleased'):
       self.ask('Input.dispatchMouseEvent', type=kind, x=x, y=y, **_CLICK)
     self.wait_for_frames()
 
   def press(self, key: str) -> None:
-    """Presses a key, where the focus is."""
+    """Presses a key; the element in focus receives it."""
     code = {'ArrowLeft': 37, 'ArrowRight': 39, 'Home': 36, 'End': 35}[key]
     for kind in ('keyDown', 'keyUp'):
       self.ask(
@@ -167,7 +167,7 @@ class Page:
     return json.loads(message)
 
   def _note(self, event: dict[str, Any]) -> None:
-    """Keeps what nobody should see."""
+    """Adds an event to `complaints` if it should not occur."""
     method, params = event.get('method'), event.get('params', {})
     if method == 'Runtime.exceptionThrown':
       self.complaints.append(json.dumps(params['exceptionDetails']))
@@ -183,7 +183,7 @@ class Page:
 
 @contextlib.contextmanager
 def started(program: str) -> Iterator[Page]:
-  """Yields a tab of a browser that ends with it."""
+  """Starts a browser, yields a tab, and ends the browser afterwards."""
   to_browser, commands = os.pipe()
   answers, from_browser = os.pipe()
   with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Commands run inside of a test's own process, or in others."""
+"""Helps to run commands, in a test's own process or in others."""
 
 import atexit
 import contextlib
@@ -18,7 +18,7 @@ from absl.testing import flagsaver
 
 
 class Ended(NamedTuple):
-  """What a shell would see of a command."""
+  """Exit code and output of a command, as a shell would see them."""
 
   code: int
   out: str
@@ -28,7 +28,7 @@ class Ended(NamedTuple):
 def run(command: Callable[[], None], *arguments: str) -> Ended:
   """Calls a command, which reads sys.argv and exits, with these arguments.
 
-  Absl's flags are as before afterwards.
+  Restores absl's flags afterwards.
   """
   logging.set_verbosity(logging.WARNING)  # As in a shell; absltest shows more.
   out, err = io.StringIO(), io.StringIO()
@@ -47,9 +47,9 @@ def run(command: Callable[[], None], *arguments: str) -> Ended:
 
 @functools.cache
 def environment() -> dict[str, str]:
-  """Returns the environment of other processes.
+  """Returns the environment variables for other processes.
 
-  What one of them compiles the next one has, and nothing is left behind.
+  The processes share a cache of compiled programs, which is deleted at exit.
   """
   folder = tempfile.mkdtemp()
   atexit.register(shutil.rmtree, folder, ignore_errors=True)

@@ -1,12 +1,13 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Counts what XLA compiles, in a process of its own: it reads its flags once.
+"""Counts the programs that XLA compiles, in a separate process.
 
-A program that is traced once may still be compiled again for every value of an
-argument that XLA wants to know beforehand, such as the place of a slice.
+A separate process is needed because XLA reads its flags only once. A program
+that is traced once may still be compiled again for every value of an argument
+that XLA must know beforehand, such as the start of a slice.
 
-A test module calls `count`, with its own full name, where it checks, and
-`if_child(steps)` before it runs its tests; `steps` runs in the child process.
+A test module calls `count` with its own full name in its tests. It also calls
+`if_child(steps)` before it runs the tests; `steps` runs in the child process.
 """
 
 import os
@@ -21,7 +22,7 @@ _CHILD = '--count_compilations_in'
 
 
 def count(module: str) -> list[int]:
-  """Returns how many programs there were after each step of a module."""
+  """Returns the number of compiled programs after each step of a module."""
   with tempfile.TemporaryDirectory() as folder:
     flags = os.environ.get('XLA_FLAGS', '')
     flags += f' --xla_dump_to={folder} --xla_dump_hlo_as_text'
@@ -36,7 +37,7 @@ def count(module: str) -> list[int]:
 
 
 def if_child(steps: Callable[[], Iterable[Any]]) -> None:
-  """In a child process, prints the programs after each step, and exits."""
+  """In the child process, prints the counts after each step, and exits."""
   if sys.argv[1:2] != [_CHILD]:
     return
   folder = pathlib.Path(sys.argv[2])

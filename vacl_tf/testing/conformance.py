@@ -28,7 +28,7 @@ from vacl_tf.testing import one_line
 if TYPE_CHECKING:
   from vacl_tf.environments import base
 
-# The largest difference that float32 explains; forces reach 150 N in walls.
+# The largest differences that float32 explains; forces in walls reach 150 N.
 _TOLERANCE = {
   'positions': 1e-5,  # Metres.
   'velocities': 1e-4,  # Metres per second.
@@ -40,7 +40,7 @@ _KEPT = 0.7  # Probability that an agent repeats its action, to gain speed.
 
 
 class _UsageError(Exception):
-  """The command was given something that it cannot use, in one line."""
+  """The command cannot use an argument; the message is one line."""
 
 
 class _Step(NamedTuple):
@@ -60,21 +60,21 @@ class Row(NamedTuple):
   num_compared: int
   num_different: int  # Beyond the tolerance.
   largest: float  # Difference.
-  first: tuple[int, int] | None  # Step and task of the first that differs.
+  first: tuple[int, int] | None  # Step and task of the first difference.
 
 
 class _Release:
-  """One world of the release, which plays the part of each of ours in turn."""
+  """One world of the release, which stands for each of our worlds in turn."""
 
   def __init__(self, path: pathlib.Path, env: 'base.World') -> None:
     """Loads a scenario.
 
     Args:
-      path: of the release.
+      path: folder of the release.
       env: our world of the same task.
 
     Raises:
-      _UsageError: it is not there, or what it needs is not.
+      _UsageError: the release, or a package that it needs, is missing.
     """
     package = path / 'envs' / 'mpe'
     names = (env.name, f'simple_{env.name}')
@@ -84,7 +84,7 @@ class _Release:
         f'release={path} has no envs/mpe/MPE.py with a scenario {env.name}; '
         "give the folder of a checkout of the authors' repository"
       )
-    # Not by its own __init__.py, which imports worlds that need MuJoCo.
+    # Its own __init__.py would import worlds that need MuJoCo.
     parent = types.ModuleType('envs')
     parent.__path__ = [str(path / 'envs')]
     sys.modules['envs'] = parent
@@ -109,13 +109,13 @@ class _Release:
     goal: int | None,
     actions: list[np.ndarray],
   ) -> _Step:
-    """Returns what follows from a state and actions, without the B.
+    """Returns the outcome of actions in a state, without the dimension B.
 
     Args:
-      points: [entities, 2] of agents, balls if any, landmarks.
-      velocities: [bodies, 2].
-      goal: index of the landmark to go to; None where there is none.
-      actions: one-hot, of each agent.
+      points: positions [entities, 2] of agents, balls (if any) and landmarks.
+      velocities: velocities [bodies, 2].
+      goal: index of the goal landmark; None if the task has none.
+      actions: one-hot action of each agent.
     """
     world = self._env.world
     for entity, point in zip(
@@ -137,7 +137,7 @@ class _Release:
 
 
 class _Ours:
-  """B of our worlds."""
+  """B worlds of this library."""
 
   def __init__(self, env: 'base.World', num_tasks: int, seed: int) -> None:
     """Places tasks; half of them are easy, so that bodies meet."""
@@ -161,7 +161,7 @@ class _Ours:
     return np.pad(found, [(0, 0), (missing, 0), (0, 0)])
 
   def goals(self) -> Sequence[int | None]:
-    """Returns the landmark to go to in each world, if there is one."""
+    """Returns the index of the goal landmark in each world, if any."""
     goals = getattr(self._worlds.state, 'goal', None)
     if goals is None:
       return [None] * self._worlds.num_worlds
@@ -186,7 +186,7 @@ def _num_agents(env: 'base.World') -> int:
 
 
 def _num_landmarks(env: 'base.World') -> int:
-  """Returns how many there are: as many as agents, where these see flags."""
+  """Returns the number of landmarks: that of agents, if these see flags."""
   if 'landmarks' in env.roles[0].entity_sizes:
     return _num_agents(env)
   return env.task_space.num_entities - _num_agents(env)
@@ -195,7 +195,7 @@ def _num_landmarks(env: 'base.World') -> int:
 def _one_hot(
   env: 'base.World', actions: tuple[np.ndarray, ...], task: int
 ) -> list[np.ndarray]:
-  """Returns the action of each agent in one of the worlds."""
+  """Returns the one-hot action of each agent in one of the worlds."""
   return [
     np.eye(int(role.action.maximum) + 1)[action]
     for role, chosen in zip(env.roles, actions, strict=True)
@@ -211,8 +211,8 @@ def compare(
   Args:
     release: folder of the authors' release.
     env: our world.
-    num_tasks: how many tasks (B).
-    seed: of tasks and actions.
+    num_tasks: number of tasks (B).
+    seed: seed of tasks and actions.
 
   Raises:
     _UsageError: the release cannot be loaded.
@@ -256,7 +256,7 @@ def _rows(differences: list[dict[str, np.ndarray]]) -> list[Row]:
   rows = []
   for name in differences[0]:
     all_steps = np.stack([step[name] for step in differences])  # [T, B, ...]
-    # NaN differs, too.
+    # Written so that NaN is a difference, too.
     is_different = ~(all_steps <= _TOLERANCE[name])
     where = np.argwhere(is_different)
     rows.append(
@@ -272,7 +272,7 @@ def _rows(differences: list[dict[str, np.ndarray]]) -> list[Row]:
 
 
 def _print(rows: list[Row]) -> None:
-  """Prints a table."""
+  """Prints the rows as a table."""
   line = '{:12}{:>10}  {:>19}  {:>10}  {:>10}  {}'
   print(
     line.format(
@@ -299,7 +299,7 @@ def _print(rows: list[Row]) -> None:
 
 
 def main() -> None:
-  """Prints the table; exits with 1 if something differs, 2 on bad use."""
+  """Prints the table; exits with 1 on a difference, 2 on a bad argument."""
   parser = one_line.Parser(
     prog='conformance', description=__doc__.split('\n')[0]
   )

@@ -1,11 +1,11 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Counts what replicas exchange in an iteration.
+"""Counts the data that replicas exchange in an iteration.
 
   python -m vacl_tf.testing.exchange --env=simple_spread --num_agents=4
 
-Plays an iteration as one of two replicas that get back what they give. The
-table in docs/clusters.md is made with it.
+Plays an iteration as one of two replicas, as if the other one sent the same
+data. The table in docs/clusters.md is made with this program.
 """
 
 import argparse
@@ -25,12 +25,12 @@ _COUNT = 2
 
 
 class Counted:
-  """Two replicas of which only one is there.
+  """Two replicas, of which only one exists.
 
   Attributes:
-    group: this one.
+    group: the replica that exists.
     summed: bytes of each sum.
-    gathered: bytes of each replica's part in each gathering.
+    gathered: bytes that each replica contributes to each gather.
   """
 
   def __init__(self) -> None:
@@ -48,8 +48,8 @@ class Counted:
 
 
 def count(env: str, num_agents: int | None) -> Counted:
-  """Returns what an iteration of a task with its preset exchanges."""
-  # No progression: an iteration like the last ones, with all entities.
+  """Returns the exchanges of an iteration of a task with its preset."""
+  # No entity progression: as in the last iterations, all entities take part.
   cfg = presets.make(env=env, num_agents=num_agents, path='')
   envs = environments.load_all(cfg)
   run = run_lib.Run(cfg, envs)

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pretends to train or to evaluate: fake_trainer train --run_dir=DIR --seed=1.
 
-It plays 10 steps at a time, evaluates each time, and goes on where it was left.
-The environment variable of KINDS says how the runs of a seed behave, as JSON:
-`chance` stays at 0, `diverge` and `fail` end with code 1, `hang` waits after 20
-steps for a file that is called `go`, `bad evaluation` has one cut short.
+It pretends to play 10 steps at a time and to evaluate each time, and continues
+where a run stopped. The environment variable that KINDS names maps seeds to the
+behaviour of their runs, as JSON: the coverage of `chance` stays at 0, `diverge`
+and `fail` end with code 1, `hang` waits after 20 steps for a file called `go`,
+and an evaluation of `bad evaluation` is cut short.
 """
 
 import json
@@ -20,7 +21,7 @@ KINDS = 'FAKE_TRAINER_KINDS'
 COLUMNS = 'iteration,env_steps,wall_seconds,coverage,success\n'
 ESTIMATE = {'mean': 0.5, 'low': 0.4, 'high': 0.6}
 
-_STEPS = 10  # Of an iteration.
+_STEPS = 10  # Steps of an iteration.
 _DIVERGES_AT, _HANGS_AT, _CHANCE_AT = 3, 2, 6  # Iterations.
 _NAP_SECONDS = 0.01
 
@@ -30,7 +31,7 @@ def _kind(seed: str) -> str:
 
 
 def train(values: dict[str, str]) -> None:
-  """Leaves what a trainer leaves, and a line in `starts`."""
+  """Writes the files that a trainer writes, and a line in `starts`."""
   asked = []
   signal.signal(signal.SIGTERM, lambda *_: asked.append(True))
   path, kind = pathlib.Path(values['run_dir']), _kind(values['seed'])
@@ -48,7 +49,7 @@ def train(values: dict[str, str]) -> None:
   )
   metrics = path / 'metrics.csv'
   text = metrics.read_text() if metrics.exists() else COLUMNS
-  text = text[: text.rindex('\n') + 1]  # Half a line goes.
+  text = text[: text.rindex('\n') + 1]  # Drops an incomplete line.
   metrics.write_text(text)
   for done in range(
     text.count('\n'), int(values['num_env_steps']) // _STEPS + 1
@@ -68,7 +69,7 @@ def train(values: dict[str, str]) -> None:
 
 
 def evaluate(values: dict[str, str]) -> None:
-  """Prints what an evaluation prints, and leaves a line in `evaluations`."""
+  """Prints what an evaluation prints; writes a line in `evaluations`."""
   path = pathlib.Path(values['run_dir'])
   with (path / 'evaluations').open('a') as file:
     print(*sys.argv, file=file)

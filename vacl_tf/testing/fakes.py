@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Worlds, and an agent, that are made for tests."""
+"""Worlds and an agent for tests."""
 
 import itertools
 from collections.abc import Sequence
@@ -19,17 +19,17 @@ from vacl_tf.environments import task_space
 NUM_AGENTS = 2
 HALF_WIDTH = 1.5  # Metres; the line is 3 long.
 MOVES = (0.0, -0.5, 0.5)  # Metres, by action: stay, left, right.
-COVER_DISTANCE = 0.26  # A little over half a move: no spot is out of reach.
-# A value averages over the five last steps; the seven before them suffice to
-# cross the line. With a horizon of 4 only what begins all but solved could
-# ever count as solved.
+COVER_DISTANCE = 0.26  # Just over half a move: agents can cover every place.
+# A task's value averages over the last five steps; the seven before them are
+# enough to cross the line. With a horizon of 4, only tasks that start almost
+# solved could ever count as solved.
 HORIZON = 12
-SIGHT = 1.0  # Metres, of agents in a MaskedWorld.
-_NUM_CELLS = 13  # Of half a metre, for distances between the two ends.
+SIGHT = 1.0  # Metres; how far agents in a MaskedWorld see.
+_NUM_CELLS = 13  # Cells of half a metre, for offsets from -3 to 3 metres.
 REWARD_ALL_COVERED = 0.4  # Shared, each step, as in Simple-Spread.
-# At one end, so that no walk about easy tasks leads to where others are.
+# At one end, so that no walk near easy tasks leads to where other tasks are.
 _EASY_LANDMARKS = (-1.4, -0.8)  # Metres.
-_EASY_OFFSET = 0.1  # Of an agent from its landmark in an easy task.
+_EASY_OFFSET = 0.1  # Metres from an agent to its landmark in an easy task.
 _RIM = 0.01  # Clipped positions land this close to an end.
 
 
@@ -52,7 +52,7 @@ class LineTaskSpace(task_space.TaskSpace):
     return tf.where(tf.abs(phi) > HALF_WIDTH, tf.sign(phi) * inside, phi)
 
   def sample_easy(self, num_tasks: int, seed: types.Seed) -> tf.Tensor:
-    """Landmarks lie at the left end, an agent on each."""
+    """Returns tasks with landmarks at the left end and an agent on each."""
     where, offset = randomness.split(seed, 2)
     shape = [num_tasks, NUM_AGENTS]
     landmark = randomness.uniform(where, shape, *_EASY_LANDMARKS)
@@ -72,12 +72,12 @@ class LineState(NamedTuple):
 
 
 class LineWorld(base.Environment):
-  """Two agents on a line cover two landmarks; Simple-Spread in small.
+  """Two agents on a line cover two landmarks; a small Simple-Spread.
 
-  No contacts, no inertia. The sparse reward comes only while both landmarks
-  are covered. Distances are seen as one of a few cells, so that what is
-  learned on near tasks does not carry over to far ones: they need a curriculum
-  that leads there.
+  There are no contacts and no inertia. The reward is sparse: agents get it only
+  while both landmarks are covered. Agents observe each offset as one of a few
+  cells, so that what they learn on short distances does not carry over to long
+  ones: these need a curriculum that leads there.
   """
 
   name = 'line_world'
@@ -97,7 +97,7 @@ class LineWorld(base.Environment):
     )
 
   def place(self, phi: tf.Tensor, seed: types.Seed) -> LineState:
-    del seed  # The task says it all.
+    del seed  # The task fixes the whole state.
     _check_width('phi', phi, self.task_space.num_dims)
     return LineState(phi[:, :NUM_AGENTS], phi[:, NUM_AGENTS:])
 
@@ -145,7 +145,7 @@ class LineWorld(base.Environment):
 
 
 class DriftingWorld(LineWorld):
-  """A line world of which agents choose how far to go, up to a metre."""
+  """A line world whose agents choose how far to go, up to a metre."""
 
   name = 'drifting_world'
 
@@ -163,15 +163,15 @@ class DriftingWorld(LineWorld):
 
 
 class EndingState(NamedTuple):
-  """A line that begins anew."""
+  """State of a line world that starts again."""
 
   line: LineState
-  phi: tf.Tensor  # [B, D] what it begins with.
-  num_steps: tf.Tensor  # [B] float32, since it began.
+  phi: tf.Tensor  # [B, D], the task that it starts from.
+  num_steps: tf.Tensor  # [B] float32, since the last start.
 
 
 class EndingWorld(LineWorld):
-  """A line world that ends, and begins anew, after every third step."""
+  """A line world that ends and starts again after every third step."""
 
   name = 'ending_world'
 
@@ -206,9 +206,9 @@ class EndingWorld(LineWorld):
 
 
 class MaskedWorld(LineWorld):
-  """A line world whose agents see landmarks within SIGHT only.
+  """A line world whose agents see only landmarks within SIGHT.
 
-  The slots of the others are empty and hold numbers that mean nothing.
+  The slots of other landmarks are empty and hold meaningless numbers.
   """
 
   name = 'masked_world'
@@ -228,7 +228,7 @@ class MaskedWorld(LineWorld):
 
 
 class HostedWorld(base.HostWorld):
-  """An in-graph world that is played as if it were simulated elsewhere."""
+  """An in-graph world, played as if it were simulated outside TensorFlow."""
 
   def __init__(self, env: base.Environment) -> None:
     self.env = env
@@ -249,10 +249,10 @@ class HostedWorld(base.HostWorld):
 
 
 class ElatedWorld(HostedWorld):
-  """A world that is broken: it tells of more progress than there can be.
+  """A faulty world: it reports more progress than is possible.
 
   Attributes:
-    num_sound: steps of each simulator before that.
+    num_sound: number of correct steps of each simulator before the first fault.
   """
 
   num_sound = 0
@@ -273,10 +273,10 @@ class ElatedWorld(HostedWorld):
 
 
 class IdleAgent(tf.Module):
-  """Never acts: for runs that pretend to train.
+  """An agent that never acts, for runs that pretend to train.
 
-  It has a variable for policies and one for values. Each one more would take
-  time in every checkpoint.
+  It has one variable for policies and one for values. More variables would make
+  every checkpoint slower.
   """
 
   segment_length = 1
@@ -294,7 +294,7 @@ class IdleAgent(tf.Module):
 
 
 class _Weights(tf.Module):
-  """Stands for a network."""
+  """Stands in for a network."""
 
   def __init__(self) -> None:
     super().__init__()
@@ -309,12 +309,12 @@ def _check_width(name: str, tensor: tf.Tensor, width: int) -> None:
 
 
 def _cell(distance: tf.Tensor) -> tf.Tensor:
-  """Returns [..., _NUM_CELLS]: 1 for the cell of a distance, else 0."""
+  """Returns [..., _NUM_CELLS]: 1 in the cell of an offset, 0 elsewhere."""
   cell = tf.cast(tf.round(2.0 * distance), tf.int32) + _NUM_CELLS // 2
   return tf.one_hot(cell, _NUM_CELLS)
 
 
 def _is_covered(state: LineState) -> tf.Tensor:
-  """Returns bool [B, 2]: whether an agent is near the landmark."""
+  """Returns bool [B, 2]: whether an agent is near each landmark."""
   distance = tf.abs(state.landmark[:, None] - state.position[:, :, None])
   return tf.reduce_any(distance <= COVER_DISTANCE, 1)

@@ -1,12 +1,12 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Proves that a change of the code changed no number.
+"""Checks that a change of the code changed no number.
 
   python -m vacl_tf.testing.golden --against=HEAD~1
 
-Plays tiny runs with the code as it lies here and as it was at a commit, on this
-machine, and compares all metrics and tensors bit for bit. Their names may have
-changed, so they are known by what is in them.
+Plays tiny runs on this machine, with the code of the working tree and with the
+code of a commit, and compares all metrics and tensors bit for bit. Their names
+may have changed, so they are matched by their content.
 """
 
 import collections
@@ -39,8 +39,8 @@ _MODULE = 'vacl_tf.testing.golden'
 _PATH = 'vacl_tf/testing/golden.py'
 _ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 _NUM_MADE_UP = 5  # Updates of the curriculum with made-up values.
-_MOST_TOLD = 4  # Of one kind of difference in a case.
-_SEPARATOR = '|'  # Between the parts of a name; no variable has it in its own.
+_MOST_TOLD = 4  # Lines that are printed of one kind of difference in a case.
+_SEPARATOR = '|'  # Between the parts of a key; no name of a variable has it.
 
 Arrays = dict[str, np.ndarray]
 
@@ -57,11 +57,11 @@ class Case(NamedTuple):
 
 
 class _Failure(Exception):
-  """A run or git ended badly; the message is one line."""
+  """A run or git failed; the message is one line."""
 
 
 def cases(chosen: str = '') -> list[Case]:
-  """Returns the cases whose names have one of `chosen`, or all of them."""
+  """Returns the cases whose names contain a part in `chosen`, or all."""
   from vacl_tf.testing import products  # It imports TensorFlow.
 
   parts = chosen.split(',')
@@ -76,12 +76,12 @@ def cases(chosen: str = '') -> list[Case]:
 
 
 def make_config(case: Case) -> config.Config:
-  """Returns the case's config: the preset, but for sizes."""
+  """Returns the case's config: the preset with smaller sizes."""
   task = catalog.TASKS.get(case.task)
   counts = task.world.counts
   path = ''
   if catalog.CURRICULA.get(case.curriculum).grows and task.most > counts:
-    # From fewer agents to the task's own, or to twice as many.
+    # From fewer agents to the task's own, or from these to twice as many.
     first = tuple(map(max, task.least, (x // 2 for x in counts)))
     last = counts if first != counts else tuple(2 * x for x in counts)
     path = ','.join(map(entity_counts.spelled, (first, last)))
@@ -97,16 +97,16 @@ def make_config(case: Case) -> config.Config:
 
 
 def play(case: Case, use_xla: bool = False) -> Arrays:
-  """Returns metrics and tensors of a run, in this tree's own words.
+  """Returns metrics and tensors of a run, with this tree's names.
 
   Args:
-    case: which run.
-    use_xla: whether to compile it.
+    case: the run.
+    use_xla: whether to compile the run.
 
   Returns:
-    'metrics|WHEN|NAME', a number each, and 'tensors||NAME'.
+    Arrays by key: 'metrics|WHEN|NAME', a number each, and 'tensors||NAME'.
   """
-  # Late, as who only compares needs no TensorFlow.
+  # Imported here, because comparing alone needs no TensorFlow.
   import tensorflow as tf
 
   from vacl_tf import environments
@@ -122,8 +122,9 @@ def play(case: Case, use_xla: bool = False) -> Arrays:
   run = run_lib.Run(cfg, envs)
   programs = programs_lib.Programs(run, envs, cfg, use_xla)
   rows = {'iteration 1': loop.iterate(run, programs, cfg)}
-  # Hardly a task is solved by luck. Let some be, so that sets fill up, counts
-  # mix and tasks of all sources are played in the second iteration.
+  # Luck solves hardly any task. With made-up values some tasks count as solved,
+  # so that sets fill up, entity counts mix, and the second iteration plays
+  # tasks of all sources.
   scores = tf.linspace(0.5, 0.2, len(envs))
   for index in range(_NUM_MADE_UP):
     seeds = [run.seed(randomness.Stream.CURRICULUM, index, x) for x in range(2)]
@@ -147,7 +148,7 @@ def play(case: Case, use_xla: bool = False) -> Arrays:
 
 
 def _tensors(variables: Sequence['tf.Variable']) -> Arrays:
-  """Returns the values of variables, but for wall time."""
+  """Returns the values of variables, except for wall time."""
   found, seen = {}, collections.Counter()
   for variable in variables:
     name = variable.name.partition(':')[0]
@@ -159,7 +160,7 @@ def _tensors(variables: Sequence['tf.Variable']) -> Arrays:
 
 
 def differences(old: Arrays, new: Arrays) -> list[str]:
-  """Returns what differs between what `play` returned, whatever its name."""
+  """Returns the differences of two results of `play`, whatever the names."""
   found = []
   theirs, ours = _by_group(old), _by_group(new)
   for group in sorted({*theirs, *ours}):
@@ -174,7 +175,7 @@ def differences(old: Arrays, new: Arrays) -> list[str]:
 
 
 def _by_group(arrays: Arrays) -> dict[str, Arrays]:
-  """Returns arrays by what they may be taken for each other in, and name."""
+  """Returns arrays by group and name; they are matched within a group."""
   groups = collections.defaultdict(dict)
   for key, array in arrays.items():
     group, _, name = key.rpartition(_SEPARATOR)
@@ -183,8 +184,9 @@ def _by_group(arrays: Arrays) -> dict[str, Arrays]:
 
 
 def _unmatched(old: Arrays, new: Arrays) -> tuple[Arrays, Arrays]:
-  """Returns the arrays of either side whose content the other one lacks."""
-  # Those of the same name first: of equals, others are to be left over.
+  """Returns the arrays of each side whose content the other side lacks."""
+  # Match arrays of the same name first: if several arrays are equal, those with
+  # other names should be left over.
   equal = {x for x in {*old} & {*new} if _content(old[x]) == _content(new[x])}
   old = {name: array for name, array in old.items() if name not in equal}
   new = {name: array for name, array in new.items() if name not in equal}
@@ -192,7 +194,7 @@ def _unmatched(old: Arrays, new: Arrays) -> tuple[Arrays, Arrays]:
 
 
 def _without(arrays: Arrays, others: Arrays) -> Arrays:
-  """Returns the arrays but for one of equal content for each of the others."""
+  """Returns `arrays` without one of equal content for each of `others`."""
   left = collections.Counter(map(_content, others.values()))
   rest = {}
   for name, array in arrays.items():
@@ -213,7 +215,7 @@ def _content(array: np.ndarray) -> tuple[str, tuple[int, ...], bytes]:
 
 
 def _pairs(lost: Arrays, come: Arrays) -> Iterator[str]:
-  """Yields a line for what has probably become what, and for the rest."""
+  """Yields a line for each array that probably changed, is gone or is new."""
   come = dict(come)
   for name, old in sorted(lost.items(), key=lambda item: item[0] not in come):
     alike = [other for other, new in come.items() if _kind(new) == _kind(old)]
@@ -246,10 +248,10 @@ def _told(name: str, array: np.ndarray) -> str:
 def compare(
   old: dict[str, Arrays], new: dict[str, Arrays]
 ) -> tuple[list[str], int]:
-  """Compares two sides, what `play` returned by name of the case.
+  """Compares two sides: the results of `play`, by name of the case.
 
   Returns:
-    A line for each case, and how many of them differ.
+    A line for each case, and the number of cases that differ.
   """
   lines, num_different = [], 0
   for name in [*new, *(name for name in old if name not in new)]:
@@ -263,7 +265,7 @@ def compare(
 
 
 def dump(chosen: Sequence[Case], use_xla: bool, path: pathlib.Path) -> None:
-  """Plays cases, and writes what `play` returns to an NPZ file."""
+  """Plays cases and writes the results of `play` to an NPZ file."""
   arrays = {}
   for case in chosen:
     for key, array in play(case, use_xla).items():
@@ -299,7 +301,7 @@ def extract(commit: str, folder: pathlib.Path) -> None:
   own = folder / _PATH
   if own.exists():
     return
-  # The first one spoke the language of the code that had none yet.
+  # The first version of golden.py fits the code before it was added.
   added = ['log', '--diff-filter=A', '--format=%H', '--', _PATH]
   history = _git(*added).decode().split()
   text = _git('show', f'{history[-1]}:{_PATH}')
@@ -310,7 +312,7 @@ def extract(commit: str, folder: pathlib.Path) -> None:
 def _play_tree(
   root: pathlib.Path, path: pathlib.Path, options: list[str]
 ) -> tuple[dict[str, Arrays], float]:
-  """Lets a tree play; returns what it wrote to `path`, and the seconds."""
+  """Plays with the code of a tree; returns its results and the seconds."""
   began = time.monotonic()
   command = [sys.executable, '-m', _MODULE, f'--dump={path}', *options]
   environment = {**os.environ, 'TF_CPP_MIN_LOG_LEVEL': '2'}
@@ -318,19 +320,19 @@ def _play_tree(
   done = subprocess.run(command, cwd=root, env=environment, capture_output=True)
   if done.returncode:
     sys.stderr.buffer.write(done.stderr)
-    # Negative for the number of a signal.
+    # The return code is negative if a signal ended the process.
     raise _Failure(f'the runs in {root} ended with {done.returncode}')
   return read(path), time.monotonic() - began
 
 
 def against(commit: str, options: list[str], jobs: int) -> int:
-  """Plays both trees, prints what differs and returns the exit code."""
+  """Plays with both trees, prints differences, returns the exit code."""
   with tempfile.TemporaryDirectory() as name:
     folder = pathlib.Path(name)
     tree = folder / 'tree'
     tree.mkdir()
     extract(commit, tree)
-    # What is here first, as it is what may be broken.
+    # The working tree comes first, because it is the one that may be broken.
     sides = [(_ROOT, folder / 'new.npz'), (tree, folder / 'old.npz')]
     with futures.ThreadPoolExecutor(jobs) as pool:
       each = pool.map if jobs > 1 else map
@@ -346,7 +348,7 @@ def against(commit: str, options: list[str], jobs: int) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-  """Does what the arguments of the command say; returns the exit code."""
+  """Runs the command; returns the exit code."""
   parser = one_line.Parser(prog=_MODULE, description=__doc__.partition('\n')[0])
   does = parser.add_mutually_exclusive_group(required=True)
   does.add_argument('--against', metavar='COMMIT', help='compare with it')
@@ -357,7 +359,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
   parser.add_argument('--jobs', type=int, choices=(1, 2), default=1)
   args = parser.parse_args(arguments)
   chosen = cases(args.cases)
-  if args.dump:  # Of another tree's cases, this one may have none.
+  if args.dump:  # This tree may have none of the cases of the other tree.
     if pathlib.Path(vacl_tf.__file__).parent.parent != pathlib.Path.cwd():
       parser.error(f'vacl_tf is not from here, but {vacl_tf.__file__}')
     dump(chosen, args.xla, args.dump)

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules of hide-and-seek, one world and one pair at a time.
 
-Slow, literal and independent of what it checks: written from the rules of
-the paper and the released code (docs/reproduction.md) on top of plain MuJoCo,
-which says where things are and what a ray hits. It gets a compiled model whose
-bodies have four joints each (x, y, z and yaw), agents before objects.
+The module is slow, literal and independent of the code that it checks. It
+follows the rules of the paper and the released code (docs/reproduction.md) on
+top of plain MuJoCo, which computes positions and what a ray hits. It needs a
+compiled model whose bodies have four joints each (x, y, z and yaw), agents
+before objects.
 """
 
 import copy
@@ -20,15 +21,15 @@ _SUBSTEPS = 15
 
 
 class World:
-  """One world, with what its rules remember.
+  """One world, with the state that its rules need.
 
   Attributes:
-    data: MuJoCo's state, to be written at will.
-    is_locked: by object.
-    locker: by object, the agent that locked it last.
-    held: by agent, an object or None.
-    lockers: by object, the agents of which one is to be `locker`; after a step
-      that locked it, whoever uses this chooses.
+    data: MuJoCo's state, which may be written to.
+    is_locked: for each object, whether it is locked.
+    locker: for each object, the agent that locked it last.
+    held: for each agent, the object that it holds, or None.
+    lockers: for each object, the agents that may become its `locker`. After a
+      step that locked the object, the caller chooses one of them.
   """
 
   def __init__(
@@ -41,10 +42,10 @@ class World:
     """Makes a world.
 
     Args:
-      model: of arena, agents and objects, with a weld for each agent and
-        object.
-      teams: of the agents.
-      must_see_to_lock: whether locking takes sight.
+      model: model of arena, agents and objects, with a weld for each pair of
+        agent and object.
+      teams: team of each agent.
+      must_see_to_lock: whether an agent must see an object to lock it.
       reach: metres from an agent's centre to an object's surface.
     """
     self._model = copy.copy(model)
@@ -62,7 +63,7 @@ class World:
     self.lockers = [set() for _ in self._things]
 
   def sees(self, agent: int, target: int) -> bool:
-    """Returns whether an agent sees an entity, agents counted first."""
+    """Returns whether an agent sees an entity; agents are numbered first."""
     mujoco.mj_forward(self._model, self.data)
     viewer = self._agents[agent]
     body = (self._agents + self._things)[target]
@@ -83,7 +84,7 @@ class World:
     return hit[0] >= 0 and self._model.geom_bodyid[hit[0]] == body
 
   def distance(self, agent: int, thing: int) -> float:
-    """Returns how far an object's cube is from an agent's centre."""
+    """Returns the distance from an agent's centre to an object's cube."""
     mujoco.mj_forward(self._model, self.data)
     body = self._things[thing]
     rotation = self.data.xmat[body].reshape(3, 3)
@@ -93,7 +94,7 @@ class World:
     return float(np.linalg.norm(point - nearest))
 
   def step(self, actions: np.ndarray) -> None:
-    """Plays a step; actions [N, 5] of all agents, lock before pull."""
+    """Plays a step with actions [N, 5] of all agents, lock before pull."""
     self._handle(actions)
     for agent, (x, y, yaw, _, _) in enumerate(actions):
       self.data.ctrl[3 * agent : 3 * agent + 3] = [
@@ -103,7 +104,7 @@ class World:
       mujoco.mj_step(self._model, self.data)
 
   def _handle(self, actions: np.ndarray) -> None:
-    """Grabs and locks, both on the state before the physics."""
+    """Grabs and locks objects, both from the state before the physics."""
     near = {
       (agent, thing): self.distance(agent, thing)
       for agent in range(len(self._agents))

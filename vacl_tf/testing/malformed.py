@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Command lines of `launch.main` that are mostly wrong, in every way."""
+"""Command lines of `launch.main`, most of them wrong in some way."""
 
 import random
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from vacl_tf import catalog
 from vacl_tf import config
 from vacl_tf import overrides
 
-# For a flag of any type.
+# Values to try for a flag of any type.
 _VALUES = (
   *('', ' ', '0', '-1', '1', '1.5', 'nan', '-inf', 'inf', '1e400', '1e9'),
   *('9' * 20, '-' + '9' * 20, '0x10', '1_000', '1,5', '2x2', '4,', 'x', 'true'),
@@ -31,11 +31,11 @@ _OTHERS = (
 
 
 def lines(number: int, seed: int = 0) -> Iterator[list[str]]:
-  """Yields the arguments of so many commands.
+  """Yields the arguments of randomly chosen commands.
 
   Args:
-    number: how many.
-    seed: of the choice.
+    number: number of commands.
+    seed: seed of the choice.
   """
   chance = random.Random(seed)
   for index in range(number):
@@ -46,7 +46,7 @@ def lines(number: int, seed: int = 0) -> Iterator[list[str]]:
     chosen = [f'--env={task.name}', f'--agent={agent}']
     chosen.append(f'--curriculum={curriculum}')
     names = list(values)
-    # Each flag has its turn.
+    # Every flag is tried in turn.
     for name in (names[index % len(names)], *chance.sample(names, index % 3)):
       value = chance.choice([*_VALUES, *values[name]])
       if chance.random() < 0.1:
@@ -63,7 +63,7 @@ def lines(number: int, seed: int = 0) -> Iterator[list[str]]:
 
 
 def _flags(cfg: config.Config) -> dict[str, list[str]]:
-  """Returns what is apt to be wrong or just right, by flag."""
+  """Returns values that are probably wrong or barely valid, by flag."""
   found = {}
   for prefix, node in (('config.', cfg), ('', config.RunLength())):
     for name, value in overrides.leaves(node).items():
@@ -79,7 +79,7 @@ def _flags(cfg: config.Config) -> dict[str, list[str]]:
 
 
 def _values(node: Any, name: str, value: Any) -> list[str]:
-  """Returns values of a leaf: those at its bounds, and those beyond."""
+  """Returns values of a leaf, among them those at and beyond its bounds."""
   values = [value, *overrides.choices(node, name)]
   if bounds := overrides.bounds(node, name):
     low, high = bounds

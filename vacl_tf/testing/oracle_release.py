@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The particle oracle behind the interface of the authors' release.
 
-What `conformance` uses of that interface, so that it can be tried without it.
+It has the parts of the interface that `conformance` uses, so that `conformance`
+can be tested without the release.
 """
 
 import argparse
@@ -19,7 +20,7 @@ class MPEEnv:
   """One world of a scenario.
 
   Attributes:
-    world: its `agents`, which are all bodies, and its `landmarks`.
+    world: namespace with `agents`, which are all bodies, and `landmarks`.
   """
 
   def __init__(self, args: argparse.Namespace) -> None:
@@ -35,7 +36,7 @@ class MPEEnv:
     self.world.agents[0].goal_b = self.world.landmarks[0]
 
   def step(self, actions: list[np.ndarray]) -> tuple:
-    """Returns observations (none), rewards, ends, infos and a last one."""
+    """Returns observations (empty), rewards, ends, infos and None."""
     bodies = self.world.agents
     position = np.array([body.state.p_pos for body in bodies])
     velocity = np.array([body.state.p_vel for body in bodies])

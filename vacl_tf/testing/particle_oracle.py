@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The particle world and its tasks, written out for one world.
 
-Slow and literal on purpose: float64 numpy, one pair and one wall at a time,
-following the rules of the released code (docs/reproduction.md) line by line. It
-shares no code and no constant with the environments that it judges.
+The module is slow and literal on purpose. It uses float64 NumPy, handles one
+pair and one wall at a time, and follows the rules of the released code
+(docs/reproduction.md) line by line. It shares no code and no constant with the
+environments that it checks.
 """
 
 import math
@@ -20,12 +21,12 @@ _MARGIN = 1e-3
 _SENSITIVITY = 5.0
 _AGENT_RADIUS = 0.10
 _LANDMARK_RADIUS = 0.05
-_BALL_RADIUS = 0.15  # Of Push-Ball, as what follows.
+_BALL_RADIUS = 0.15  # Of Push-Ball, like the next constant.
 _BALL_LANDMARK_RADIUS = 0.15
 
 
 class Wall(NamedTuple):
-  """A slab: orientation 'V' or 'H', metres."""
+  """A slab with orientation 'V' or 'H'; lengths are in metres."""
 
   orientation: str
   axis: float
@@ -99,11 +100,11 @@ def step(
   """Returns position and velocity [n, 2] after one step.
 
   Args:
-    position: centres [n, 2].
-    velocity: of the bodies [n, 2].
-    action: of each body.
-    walls: what stands in the way.
-    radii: of each body; all are agents if None.
+    position: centres [n, 2] of the bodies.
+    velocity: velocities [n, 2] of the bodies.
+    action: action of each body.
+    walls: walls that bodies can touch.
+    radii: radius of each body; if None, all bodies are agents.
   """
   position = np.asarray(position, np.float64)
   velocity = np.asarray(velocity, np.float64)
@@ -156,7 +157,7 @@ def observation(
   landmark: np.ndarray,
   agent: int,
 ) -> np.ndarray:
-  """Returns what one agent sees, in the released order, without the tail.
+  """Returns an agent's observation in the released order, without zero tail.
 
   Own velocity, own position, (covered, dx, dy) of every landmark, (dx, dy) of
   every other agent: 4 + 3 n + 2 (n - 1) numbers.
@@ -174,9 +175,9 @@ class Conversation(NamedTuple):
   """One world of Speaker-Listener."""
 
   body: list[np.ndarray]  # Positions [2] of the speaker and of the listener.
-  velocity: list[np.ndarray]  # [2] of both.
-  landmark: list[np.ndarray]  # Positions [2] of three.
-  goal: int  # Which landmark.
+  velocity: list[np.ndarray]  # Velocities [2] of both.
+  landmark: list[np.ndarray]  # Positions [2] of the three landmarks.
+  goal: int  # Index of the goal landmark.
   message: list[float]  # What the speaker last said: 3 numbers.
 
 
@@ -187,13 +188,13 @@ def converse(world: Conversation, symbol: int, move: int) -> Conversation:
   body, velocity = [], []
   for i in range(2):
     x, v = world.body[i], world.velocity[i]
-    if can_move[i]:  # Nothing collides: the action's force is all there is.
+    if can_move[i]:  # Nothing collides: the only force is the action's.
       v = v * (1.0 - _DAMPING) + force[i] * _DT
       x = x + v * _DT
     body.append(x)
     velocity.append(v)
   said = [0.0, 0.0, 0.0]
-  said[symbol] = 1.0  # Item 6: overwritten after integration, no delay.
+  said[symbol] = 1.0  # Overwritten after integration, without delay.
   return world._replace(body=body, velocity=velocity, message=said)
 
 
@@ -264,7 +265,7 @@ def push_ball_reward(ball: np.ndarray, landmark: np.ndarray) -> float:
 def push_ball_flags(
   agent: np.ndarray, ball: np.ndarray, landmark: np.ndarray
 ) -> list[bool]:
-  """Returns what agents are told of each landmark."""
+  """Returns the flag of each landmark that agents observe."""
   reach = _AGENT_RADIUS + _BALL_LANDMARK_RADIUS
   flags = []
   for place in landmark:
@@ -281,7 +282,7 @@ def push_ball_observation(
   velocity: np.ndarray,
   index: int,
 ) -> np.ndarray:
-  """Returns what one agent sees, in the released order.
+  """Returns an agent's observation in the released order.
 
   Own velocity, own position, (dx, dy) of every other agent and every ball,
   (flag, dx, dy) of every landmark: 4 + 2 (n - 1) + 2 n + 3 n numbers.

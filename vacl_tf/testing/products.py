@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of any task with any agent and any curriculum, two iterations each."""
+"""Runs two iterations of any task with any agent and any curriculum."""
 
 import functools
 import itertools
@@ -21,12 +21,12 @@ from vacl_tf.training import programs as programs_lib
 from vacl_tf.training import run as run_lib
 
 _NUM_ITERATIONS = 2
-# They must know which entities have to be where.
+# Curricula that need the `goals` of a task space.
 _NEED_GOALS = ('hindsight', 'amigo')
 
 
 class Product(NamedTuple):
-  """What is combined, by name."""
+  """A combination of task, agent and curriculum, by name."""
 
   task: str
   agent: str
@@ -34,9 +34,9 @@ class Product(NamedTuple):
 
 
 def each_once() -> list[Product]:
-  """Returns each pair of task and agent, and each curriculum, at least once."""
+  """Returns products with each task-agent pair and each curriculum."""
   names = catalog.CURRICULA.names()
-  # Those that not all tasks suit come first.
+  # Curricula that do not suit all tasks come first.
   waiting = sorted(names, key=lambda name: name not in _NEED_GOALS)
   pairs, found = list(_pairs()), []
   while waiting or len(found) < len(pairs):
@@ -49,7 +49,7 @@ def each_once() -> list[Product]:
 
 
 def all_products() -> list[Product]:
-  """Returns all that suit each other."""
+  """Returns all combinations that suit each other."""
   return [
     Product(*pair, curriculum)
     for curriculum in catalog.CURRICULA.names()
@@ -59,7 +59,7 @@ def all_products() -> list[Product]:
 
 
 def _pairs() -> Iterator[tuple[str, str]]:
-  """Yields tasks and agents."""
+  """Yields all pairs of task and agent."""
   return itertools.product(catalog.TASKS.names(), catalog.AGENTS.names())
 
 
@@ -73,7 +73,7 @@ def suits(task: str, curriculum: str) -> bool:
 
 
 def check(test: tf.test.TestCase, product: Product) -> None:
-  """Checks that a run of a product learns something finite."""
+  """Checks that a run of a product is finite and changes most variables."""
   cfg = tiny.shrunk(
     presets.make(
       env=product.task,

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Folders of runs that never were, for tests of pictures."""
+"""Writes folders of made-up runs, for tests of pictures."""
 
 import csv
 import json
@@ -47,7 +47,7 @@ def write_snapshots(
   num_dims: int = 16,
   scale: Mapping[int, float] | None = None,
 ) -> None:
-  """Writes snapshots whose tasks spread; no task is solved in the first."""
+  """Writes snapshots whose tasks spread; the first has no solved tasks."""
   rng = np.random.default_rng(0)
   arrays = {}
   for iteration, half_width in (scale or {1: 0.3, 20: 1, 40: 3}).items():

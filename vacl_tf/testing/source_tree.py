@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The library's own sources and BUILD files, read and not imported."""
+"""Reads the library's own sources and BUILD files without importing them."""
 
 import ast
 import dataclasses
@@ -13,8 +13,8 @@ from typing import Any
 ROOT = pathlib.Path(__file__).parent.parent.parent
 NAME = 'vacl_tf'
 
-# What to install for a module, where it is not what the module is called. The
-# wheels of TensorFlow's friends leave out some of what they import.
+# What to install for a module, if that is not one package of the module's name.
+# Sonnet and TensorFlow Probability do not install all that they import.
 _DISTRIBUTIONS = {
   'PIL': ('pillow',),
   'absl': ('absl_py',),
@@ -32,20 +32,20 @@ _DISTRIBUTIONS = {
 class Import:
   """One imported name."""
 
-  name: str  # Of a module, or of something in it.
+  name: str  # Full name of a module, or of something in a module.
   line: int
   is_ours: bool
-  is_symbol: bool  # Of ours, something in a module.
-  is_late: bool  # Inside a function, or for the type checker only.
+  is_symbol: bool  # Something in one of our modules.
+  is_late: bool  # Inside a function, or only for the type checker.
 
   @property
   def module(self) -> str:
-    """The module that has to be there."""
+    """The module that must exist."""
     return self.name.rpartition('.')[0] if self.is_symbol else self.name
 
 
 class Source:
-  """A file of Python."""
+  """A Python file."""
 
   def __init__(self, path: pathlib.Path) -> None:
     self.path = path
@@ -67,12 +67,12 @@ class Source:
 
   @property
   def package(self) -> str:
-    """The name inside vacl_tf of the package."""
+    """The name of the package inside vacl_tf."""
     parts = self.folder.relative_to(ROOT).parts
     return '.'.join(parts[1:])
 
   def nodes(self) -> Iterator[tuple[ast.AST, bool]]:
-    """Yields the nodes, each with whether a plain import leaves it out."""
+    """Yields each node, and whether importing the file leaves it out."""
     stack = [(self.tree, False)]
     while stack:
       node, is_late = stack.pop()
@@ -84,7 +84,7 @@ class Source:
 
   @functools.cached_property
   def imports(self) -> list[Import]:
-    """What the file imports."""
+    """All imports of the file."""
     found = []
     for node, is_late in self.nodes():
       names = []
@@ -101,12 +101,12 @@ class Source:
 
   @property
   def ours(self) -> list[Import]:
-    """What the file imports of vacl_tf."""
+    """The imports from vacl_tf."""
     return [x for x in self.imports if x.is_ours]
 
   @property
   def others(self) -> list[Import]:
-    """What the file imports that has to be installed."""
+    """The imports of packages that must be installed."""
     known = sys.stdlib_module_names
     imports = [x for x in self.imports if not x.is_ours]
     return [x for x in imports if x.name.split('.')[0] not in known]
@@ -121,7 +121,7 @@ class Source:
 
 
 def module_of(path: pathlib.Path) -> str:
-  """Returns the full name of a source."""
+  """Returns the full name of a source's module."""
   parts = path.relative_to(ROOT).with_suffix('').parts
   return '.'.join(parts[:-1] if parts[-1] == '__init__' else parts)
 
@@ -137,14 +137,14 @@ def sources() -> dict[str, Source]:
 def targets(folder: pathlib.Path) -> dict[str, dict[str, Any]]:
   """Returns the attributes of the targets in a BUILD file, by name."""
   targets = {}
-  # What is used of Starlark is Python too.
+  # The parts of Starlark that BUILD files use are valid Python, too.
   for statement in ast.parse((folder / 'BUILD').read_text()).body:
     call = statement.value
     attributes = {'kind': ast.unparse(call.func)}
     for keyword in call.keywords:
       try:
         attributes[keyword.arg] = ast.literal_eval(keyword.value)
-      except ValueError:  # It has a glob in it.
+      except ValueError:  # The value contains a glob.
         attributes[keyword.arg] = ast.unparse(keyword.value)
     if 'name' in attributes:
       targets[attributes['name']] = attributes
@@ -170,11 +170,12 @@ def label(source: Source, folder: pathlib.Path) -> str:
 
 
 def deps(source: Source) -> set[str]:
-  """Returns the labels of what a source needs of ours."""
+  """Returns the labels of our targets that a source needs."""
   modules = {x.module for x in source.ours} | source.programs()
   own = sources()[module_of(source.folder / '__init__.py')]
-  # Whoever imports this module runs that file first. Where it imports others
-  # of ours it can't be a dependency of theirs, and Bazel puts an empty one.
+  # Importing this module first runs the package's __init__.py. If that file
+  # imports other modules of ours, it can't be a dependency of theirs, and Bazel
+  # creates an empty one instead.
   if own.tree.body and not own.ours and not source.is_test:
     modules.add(own.module)
   modules.discard(source.module)
@@ -183,7 +184,7 @@ def deps(source: Source) -> set[str]:
 
 
 def distributions(source: Source) -> set[str]:
-  """Returns the labels of what a source needs of others."""
+  """Returns the labels of the distributions that a source needs."""
   roots = {x.name.split('.')[0] for x in source.others}
   names = [name for x in roots for name in _DISTRIBUTIONS.get(x, (x,))]
   return {f'@pip//{name}' for name in names}

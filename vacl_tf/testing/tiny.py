@@ -1,9 +1,9 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Configs that differ from real ones in nothing but sizes; runs take seconds.
+"""Configs that differ from real ones only in sizes; runs take seconds.
 
-Task sets are full at once, or soon, so that they have to let tasks go, and luck
-is enough for a task to be solved.
+Task sets are full at once or soon, so that they have to drop tasks, and tasks
+can be solved by luck.
 """
 
 from typing import Any
@@ -33,22 +33,22 @@ _SIZES: dict[str, Any] = {
 
 
 def shrunk(cfg: config.Config) -> config.Config:
-  """Returns a config of small sizes that is else as it was."""
+  """Returns the config with small sizes and no other change."""
   known = overrides.leaves(cfg)
   values = {name: x for name, x in _SIZES.items() if name in known}
   values |= {
     'ppo.num_epochs': min(cfg.ppo.num_epochs, 2),
-    # Numbers of samples are even with every horizon.
+    # The number of samples is even for every horizon.
     'ppo.num_minibatches': min(cfg.ppo.num_minibatches, 2),
     'training.num_rollouts': min(cfg.training.num_rollouts, 2),
   }
-  # Tasks that ask for a memory have a fixed horizon.
+  # Tasks that need a memory have a fixed horizon.
   usual = catalog.TASKS.get(cfg.environment.name).agent
   if catalog.AGENTS.get(usual).config().segment_length == 1:
     values['environment.horizon'] = _HORIZON
   cfg = overrides.replace(cfg, values)
   if not (cfg.ppo.decay_start_steps or cfg.ppo.decay_start_coverage):
     return cfg
-  # The rate begins to fall in the first iteration.
+  # The learning rate starts to fall in the first iteration.
   num_steps = cfg.training.num_tasks * cfg.environment.horizon * 2 // 3
   return overrides.replace(cfg, {'ppo.decay_start_steps': num_steps})

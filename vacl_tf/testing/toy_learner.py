@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A learner without networks, which curricula in NumPy teach in a second.
 
-It solves tasks that are small enough, and a little larger ones half. Practice
-of what goes half well lets it solve larger ones.
+The learner solves tasks that are small enough, and solves slightly larger ones
+in part. Practice with tasks that it solves in part lets it solve larger ones.
 """
 
 import numpy as np
@@ -15,15 +15,15 @@ from vacl_tf.environments import task_space
 
 HALF_WIDTH = 3.0
 _NUM_TASKS = 40
-_FIRST_RADIUS = 0.2  # Easy tasks are smaller; few others are.
+_FIRST_RADIUS = 0.2  # Easy tasks are smaller; few other tasks are.
 _STEP = 0.05
 
 
 class SquareSpace(task_space.BoxTaskSpace):
-  """Two alike points on a square; easy tasks are in its middle."""
+  """Two interchangeable points on a square; easy tasks are in its middle."""
 
   alike = ((0, 1),)
-  goals = ((0, 0), (1, 1))  # What counts is where they are.
+  goals = ((0, 0), (1, 1))  # Only the positions of the points count.
 
   def __init__(self) -> None:
     corner = np.full([2, 1, 2], HALF_WIDTH)
@@ -37,7 +37,7 @@ TASKS = python_curriculum.Tasks(SquareSpace())
 
 
 class Uniform(python_curriculum.Chooser):
-  """What a curriculum has to beat."""
+  """The baseline that a curriculum has to beat."""
 
   def __init__(self) -> None:
     self.state = {}
@@ -52,7 +52,7 @@ class Uniform(python_curriculum.Chooser):
 
 
 def told_of(tasks: np.ndarray, radius: float) -> dict[str, np.ndarray]:
-  """Returns all feedback on tasks [K, D] of a learner with such a radius."""
+  """Returns all feedback on tasks [K, D] for a learner of this radius."""
   size = np.abs(tasks).max(-1)
   value = np.clip(1.5 - size / radius, 0.0, 1.0)
   found = dict.fromkeys(types.TaskFeedback._fields, value)
@@ -62,7 +62,8 @@ def told_of(tasks: np.ndarray, radius: float) -> dict[str, np.ndarray]:
     'value_error': unsure,
     # Large tasks take longer.
     'success_time': np.where(value > 0.5, np.ceil(20.0 * size / radius), 0.0),
-    # The task that it happened to solve; it does so more often than not.
+    # The task that the learner happened to solve. The factor 0.9 makes it one
+    # that the learner solves more often than not.
     'final_task': tasks * np.minimum(0.9 * radius / size, 1.0)[:, None],
   }
   return found

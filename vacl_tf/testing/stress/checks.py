@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What the parts of the suite find, and the table of it."""
+"""Results of the parts of the suite, and the table of these results."""
 
 import json
 import pathlib
@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 from vacl_tf.testing import commands
 
-LIMIT_SECONDS = 60.0  # A command that takes longer than this hangs.
-MOST_SHOWN = 20  # Problems of a group that the table of a result spells out.
+LIMIT_SECONDS = 60.0  # A command that takes longer counts as hanging.
+MOST_SHOWN = 20  # Problems of a group that are listed below the table.
 
-_LINE_LIMIT = 1000  # Characters; longer ones nobody reads.
+_LINE_LIMIT = 1000  # Characters; nobody reads longer lines.
 _SECRET_PATH = re.compile(r'(/[^\s/:;,()\'"]+)+/(?=[^\s/])')
 
 
@@ -21,8 +21,8 @@ class Check(NamedTuple):
   """One thing that was tried.
 
   Attributes:
-    part: of the suite.
-    group: line of the table.
+    part: part of the suite.
+    group: line of the table that counts the check.
     case: what was tried.
     problem: what is wrong; empty if nothing is.
   """
@@ -34,11 +34,11 @@ class Check(NamedTuple):
 
 
 def complaint(ended: commands.Ended, codes: Sequence[int]) -> str:
-  """Returns what is wrong with how a command ended, empty if nothing is.
+  """Returns what is wrong with how a command ended, or '' if nothing is.
 
   Args:
-    ended: what a shell saw of it.
-    codes: exit codes that are right.
+    ended: exit code and output of the command.
+    codes: allowed exit codes.
   """
   lines = [x for x in ended.err.splitlines() if not x.startswith('note: ')]
   if 'Traceback' in ended.err + ended.out:
@@ -59,7 +59,7 @@ def _shown(lines: Iterable[str]) -> str:
 
 
 def _hidden(text: str) -> str:
-  """Returns a text without the folders of this machine."""
+  """Returns a text without the names of folders on this machine."""
   return _SECRET_PATH.sub('.../', text)
 
 
@@ -76,7 +76,7 @@ def table(checks: Sequence[Check], minutes: Mapping[str, float]) -> list[str]:
 
 
 def problems(checks: Sequence[Check], most: int = MOST_SHOWN) -> list[str]:
-  """Returns a line for each problem, at most so many of a group."""
+  """Returns a line for each problem, at most `most` for each group."""
   lines, seen = [], {}
   for check in checks:
     if check.problem:
@@ -93,7 +93,7 @@ def write(
   minutes: Mapping[str, float],
   facts: Mapping[str, Any],
 ) -> None:
-  """Writes reliability.md and reliability.json; names no folder of here."""
+  """Writes reliability.md and reliability.json, without names of folders."""
   folder.mkdir(parents=True, exist_ok=True)
   found = problems(checks)
   text = [

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What tells a run that was disturbed from one that was not."""
+"""Compares a run that was disturbed with one that was not."""
 
 import csv
 import json
@@ -15,7 +15,7 @@ from tensorboard.backend.event_processing import event_accumulator
 
 from vacl_tf.training import loggers
 
-# What depends on the clock, or on how often a run was saved.
+# Entries that depend on the clock, or on how often a run was saved.
 _PICTURES = 'curriculum/'
 _TIMING = (
   'wall_seconds',
@@ -47,7 +47,7 @@ def differences(run: pathlib.Path, whole: pathlib.Path) -> list[str]:
 
 
 def unlike(one: Mapping[Any, Any], other: Mapping[Any, Any]) -> list[str]:
-  """Returns in which entries two mappings differ, by bits."""
+  """Returns a line for each entry that differs, compared bit by bit."""
   found = [f'{key} is missing' for key in other if key not in one]
   found += [f'{key} is too many' for key in one if key not in other]
   for key in one:
@@ -64,13 +64,13 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def checkpoint_numbers(run: pathlib.Path) -> list[int]:
-  """Returns the numbers of the checkpoints in a run, from the first on."""
+  """Returns the numbers of the checkpoints in a run, in ascending order."""
   names = [path.name for path in (run / 'checkpoints').glob('ckpt-*.index')]
   return sorted(int(_NUMBERED.match(name).group(1)) for name in names)
 
 
 def newest_variables(run: pathlib.Path) -> dict[str, np.ndarray]:
-  """Returns what the last checkpoint holds."""
+  """Returns the variables in the last checkpoint, except for timing."""
   last = checkpoint_numbers(run)[-1]
   return _variables(run / 'checkpoints' / f'ckpt-{last}')
 
@@ -95,7 +95,7 @@ def _variables(prefix: pathlib.Path) -> dict[str, np.ndarray]:
 
 
 def rows(run: pathlib.Path) -> dict[str, list[str]]:
-  """Returns the columns of metrics.csv as they are written."""
+  """Returns the columns of metrics.csv as text, except for timing."""
   with (run / 'metrics.csv').open(newline='') as file:
     header, *lines = csv.reader(file)
   if any(len(line) != len(header) for line in lines):
@@ -111,7 +111,7 @@ def snapshots(run: pathlib.Path) -> dict[str, np.ndarray]:
 
 
 def scalars(run: pathlib.Path) -> dict[str, list[tuple[int, float]]]:
-  """Returns {name: steps and numbers} as TensorBoard shows them."""
+  """Returns {name: pairs of step and number} as TensorBoard shows them."""
   seen = event_accumulator.EventAccumulator(
     str(run / 'events'), size_guidance={event_accumulator.TENSORS: 0}
   )
@@ -128,6 +128,6 @@ def scalars(run: pathlib.Path) -> dict[str, list[tuple[int, float]]]:
 
 
 def leftovers(run: pathlib.Path) -> list[str]:
-  """Returns what a write that was cut short has left."""
+  """Returns the files that interrupted writes have left."""
   paths = sorted(path.relative_to(run) for path in run.rglob('*'))
   return [str(path) for path in paths if _LEFTOVER.search(path.name)]

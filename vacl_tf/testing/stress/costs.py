@@ -1,9 +1,9 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What checkpoints and snapshots cost of a run with a task's default preset.
+"""Measures what checkpoints and snapshots cost with a task's default preset.
 
-python -m vacl_tf.testing.stress.costs TASK RUN_DIR prints seconds, and their
-share of the time when runs are saved as often as they are by default.
+python -m vacl_tf.testing.stress.costs TASK RUN_DIR prints their seconds, and
+their share of the time of a run with the default checkpoint interval.
 """
 
 import json
@@ -24,7 +24,7 @@ from vacl_tf.training import checkpoints
 from vacl_tf.training import history
 from vacl_tf.training import loop
 
-_ITERATIONS, _LEFT_OUT = 8, 3  # The first ones compile.
+_ITERATIONS, _LEFT_OUT = 8, 3  # The first iterations compile.
 
 
 def _timed(call: Callable[..., Any], seconds: list[float]) -> Callable:

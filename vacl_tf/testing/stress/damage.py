@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Every file of a run damaged in every way, then train, evaluate and plot."""
+"""Damages every file of a run in every way, then trains, evaluates, plots."""
 
 import hashlib
 import os
@@ -25,35 +25,35 @@ from vacl_tf.training import replicas
 from vacl_tf.training import run as run_lib
 
 PART = 'damage'
-EVERY = 1  # Every case; 10 for each tenth.
+EVERY = 1  # 1 tries every case, 10 every tenth case.
 
 _KIND = runs.PARTICLE
 _MORE = 2  # Iterations that the run still has to make.
-_MOST_MEGABYTES = 1000.0  # That a command may take more than before.
-_SAMPLE = 1 << 20  # Bytes that stand for a file.
+_MOST_MEGABYTES = 1000.0  # Largest rise of the peak memory by a command.
+_SAMPLE = 1 << 20  # Bytes at the start of a file that are compared.
 _READ_BY = {
   'evaluate': ('config.json', 'saved_model'),
   'evaluate a checkpoint': ('config.json', 'checkpoints'),
   'plot': ('config.json', 'metrics.csv', 'curriculum.npz', 'curves.png'),
 }
-# What a command may make anew, unharmed or not, though it has not trained.
+# Files that a command may rewrite, damaged or not, even if it has not trained.
 _MADE_ANEW = {
   'train': ('config.json', 'checkpoints/checkpoint', 'events', 'curves', '.'),
   'evaluate': ('.',),
   'evaluate a checkpoint': ('.',),
   'plot': ('curves', '.'),
 }
-_TRAINED = 'Finished: '  # In what a command prints that has.
+_TRAINED = 'Finished: '  # Printed by a command that has trained.
 
 
 class Case(NamedTuple):
-  """What is tried.
+  """A file to damage, and the command that then runs.
 
   Attributes:
-    whole: folder of an unharmed run.
-    scratch: folder to try it in.
+    whole: folder of an undamaged run.
+    scratch: folder for a copy of the run.
     command: one of `COMMANDS`.
-    file: that is damaged, from the run's folder.
+    file: path of the damaged file in the run folder.
     how: one of `harm.HARMS`.
   """
 
@@ -68,7 +68,7 @@ class Case(NamedTuple):
 
 
 def _iterate(run: run_lib.Run, programs: Any, cfg: config.Config) -> dict:
-  """Stands for an iteration, which would take seconds to compile."""
+  """Stands in for an iteration, which would take seconds to compile."""
   del programs
   run.iteration.assign_add(1)
   run.env_steps.assign_add(cfg.training.num_tasks * cfg.environment.horizon)
@@ -132,7 +132,7 @@ COMMANDS: dict[str, Callable[[Case, pathlib.Path], commands.Ended]] = {
 
 
 def cases(whole: pathlib.Path, scratch: pathlib.Path) -> list[Case]:
-  """Returns what to try."""
+  """Returns the cases to try."""
   files = sorted(
     str(path.relative_to(whole))
     for path in whole.rglob('*')
@@ -148,7 +148,7 @@ def cases(whole: pathlib.Path, scratch: pathlib.Path) -> list[Case]:
 
 
 def contents(folder: pathlib.Path) -> dict[str, str]:
-  """Returns {file: what stands for its content}."""
+  """Returns {file: size and hash of its first bytes}."""
   found = {}
   for path in folder.rglob('*'):
     if path.is_file() and not path.is_symlink():
@@ -162,16 +162,17 @@ def contents(folder: pathlib.Path) -> dict[str, str]:
 def lost(
   case: Case, has_trained: bool, before: dict[str, str], path: pathlib.Path
 ) -> list[str]:
-  """Returns what of a run is gone after a command.
+  """Returns the files of a run that are gone after a command.
 
-  All there was is there still, maybe under another name. One that has trained
-  on, or has drawn, may replace what it makes anew.
+  All earlier content must still be there, possibly under another name. A
+  command that has trained may replace all files, and any other command may
+  replace those of `_MADE_ANEW`.
   """
   after = contents(path)
   there = set(after.values())
   gone = [x for x, content in before.items() if content not in there]
   if has_trained:
-    # Whoever can read the snapshots need not set them aside.
+    # A command that can read the snapshots need not set the file aside.
     can_read = _is_readable(path)
     return [x for x in gone if x == 'curriculum.npz' and not can_read]
   made_anew = _MADE_ANEW[case.command]
@@ -181,12 +182,12 @@ def lost(
 def _is_readable(path: pathlib.Path) -> bool:
   try:
     return bool(compare.snapshots(path))
-  except Exception:  # Whatever it is, it can't be read.
+  except Exception:  # Any error means that the file can't be read.
     return False
 
 
 def lost_rows(lines: list[bytes], path: pathlib.Path) -> int:
-  """Returns how many lines of a metrics.csv are in none of its successors."""
+  """Returns how many lines of a metrics.csv are in no file metrics.csv*."""
   kept = set()
   for file in path.glob('metrics.csv*'):
     if file.is_file() and file.stat().st_size < _SAMPLE:
@@ -195,12 +196,12 @@ def lost_rows(lines: list[bytes], path: pathlib.Path) -> int:
 
 
 def megabytes() -> float:
-  """Returns the most memory that this process has had."""
+  """Returns the peak memory of this process."""
   return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def try_case(case: Case) -> str:
-  """Returns what is wrong."""
+  """Returns what is wrong after a case, or '' if nothing is."""
   path = case.scratch / f'run_{os.getpid()}'
   harm.remove(path)
   shutil.copytree(case.whole, path)
@@ -214,7 +215,7 @@ def try_case(case: Case) -> str:
   metrics, lines = path / 'metrics.csv', []
   if metrics.is_file() and metrics.stat().st_size < _SAMPLE:
     content = metrics.read_bytes()
-    lines = content[: content.rfind(b'\n') + 1].splitlines()  # Whole ones.
+    lines = content[: content.rfind(b'\n') + 1].splitlines()  # Whole lines.
   peak = megabytes()
   ended = COMMANDS[case.command](case, path)
   found = [checks.complaint(ended, (0, 1, 2))]
@@ -223,7 +224,7 @@ def try_case(case: Case) -> str:
     found.append(f'trains on to the end, then fails: {ended.err.strip()}')
   if gone := lost(case, has_trained, before, path):
     found.append(f'lost: {", ".join(gone)}')
-  # Rows beyond an older checkpoint are made again.
+  # Training from an older checkpoint writes the rows after it again.
   is_set_back = has_trained and case.file.startswith('checkpoints')
   number = lost_rows(lines, path)
   if number > (_KIND.every if is_set_back else 0):
@@ -235,12 +236,12 @@ def try_case(case: Case) -> str:
 
 
 def play(work: pathlib.Path) -> list[checks.Check]:
-  """Tries everything."""
+  """Tries all cases."""
   scratch = work / 'damaged'
   scratch.mkdir(exist_ok=True)
   tried = cases(runs.whole(_KIND, work), scratch)[::EVERY]
   found = []
-  for command in COMMANDS:  # A process can't take them all.
+  for command in COMMANDS:  # Each command has its own processes.
     mine = [case for case in tried if case.command == command]
     found += workers.problems(try_case, mine, checks.LIMIT_SECONDS)
   return [

@@ -17,8 +17,8 @@ from vacl_tf.testing.stress import runs
 
 PART = 'disk'
 
-_KILOBYTES = (12, 48, 100, 240, 420, 600)  # Left on the disk.
-_LONGEST_KILOBYTES = (1, 8, 40, 100)  # That a file may have.
+_KILOBYTES = (12, 48, 100, 240, 420, 600)  # Space on the disk.
+_LONGEST_KILOBYTES = (1, 8, 40, 100)  # Largest size of a file.
 _FROZEN = (
   'metrics.csv',
   'curriculum.npz',
@@ -33,7 +33,7 @@ _MORE = 4  # Iterations that are left to make.
 
 
 def _quietly(*words: str) -> bool:
-  """Runs a program; returns whether it is there and succeeds."""
+  """Runs a program; returns whether it exists and succeeds."""
   try:
     return not subprocess.run(
       words, check=False, capture_output=True, timeout=runs.SECONDS
@@ -44,7 +44,7 @@ def _quietly(*words: str) -> bool:
 
 @contextlib.contextmanager
 def small_disk(path: pathlib.Path, kilobytes: int) -> Iterator[bool]:
-  """Mounts a small file system; yields whether the user may."""
+  """Mounts a small file system; yields whether the user may do that."""
   path.mkdir(parents=True, exist_ok=True)
   option = f'size={kilobytes}k'
   is_there = _quietly('mount', '-t', 'tmpfs', '-o', option, 'none', str(path))
@@ -74,7 +74,7 @@ def frozen(path: pathlib.Path) -> Iterator[bool]:
 
 
 def _full(work: pathlib.Path, kilobytes: int) -> str:
-  """Trains on a disk that fills up, then goes on with more room."""
+  """Trains on a disk that fills up, then continues with more space."""
   disk = work / f'disk_{kilobytes}'
   with small_disk(disk, kilobytes):
     path = disk / 'run'
@@ -85,7 +85,7 @@ def _full(work: pathlib.Path, kilobytes: int) -> str:
 
 
 def _short_files(work: pathlib.Path, kilobytes: int) -> str:
-  """Trains where no file may become longer, then goes on."""
+  """Trains with a limit on the size of files, then continues without it."""
   path = work / f'short_{kilobytes}'
   words = runs.command(runs.MAIN, *processes.KIND.flags(), f'--run_dir={path}')
   line = f'ulimit -f {kilobytes}; exec "$@"'
@@ -95,7 +95,7 @@ def _short_files(work: pathlib.Path, kilobytes: int) -> str:
 
 
 def _unchangeable(work: pathlib.Path, name: str, index: int) -> str:
-  """Goes on where something may not be changed, then where it may."""
+  """Continues a run that may not change a file or folder, then may again."""
   path = work / f'frozen_{index}'
   ahead = processes.KIND.iterations - _MORE
   flags = (*processes.KIND.flags(ahead), f'--run_dir={path}')
@@ -110,7 +110,7 @@ def _unchangeable(work: pathlib.Path, name: str, index: int) -> str:
 
 
 def play(work: pathlib.Path) -> list[checks.Check]:
-  """Tries all of it."""
+  """Tries all cases."""
   runs.whole(processes.KIND, work)
   cases = []
 
@@ -124,7 +124,7 @@ def play(work: pathlib.Path) -> list[checks.Check]:
   for kilobytes in _LONGEST_KILOBYTES:
     name = f'files of {kilobytes} KB at most'
     add('limit on files', name, _short_files, kilobytes)
-  # Not everywhere may root freeze a file, and modes do not stop it.
+  # Not every file system lets root freeze a file, and modes do not stop root.
   with tempfile.NamedTemporaryFile(dir=work) as tried:
     with frozen(pathlib.Path(tried.name)) as may_freeze:
       pass

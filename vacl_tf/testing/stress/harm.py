@@ -8,7 +8,7 @@ import shutil
 import zipfile
 from collections.abc import Callable
 
-_HUGE = 1 << 30  # Bytes; a hole, which takes no room on the disk.
+_HUGE = 1 << 30  # Bytes; a sparse file, which takes no space on the disk.
 _MEGABYTE = bytes(1 << 20)
 _NUMBER = re.compile(rb'-?\d+\.\d+|(?<=: )\d+')
 
@@ -40,7 +40,7 @@ def _huge(path: pathlib.Path) -> None:
 
 
 def _bomb(path: pathlib.Path) -> None:
-  """Replaces arrays by some that fill a gigabyte when they are read."""
+  """Replaces arrays by others that fill a gigabyte when they are read."""
   with zipfile.ZipFile(path) as old:
     names = old.namelist()
   with zipfile.ZipFile(path, 'w', zipfile.ZIP_DEFLATED, compresslevel=1) as new:
@@ -63,7 +63,7 @@ def _foreign(path: pathlib.Path) -> None:
     file.writestr('secret/key.txt', 'no array')
 
 
-# Each with the ends of the names that it makes sense for.
+# Each harm has the endings of the file names that it makes sense for.
 HARMS: dict[str, tuple[tuple[str, ...], Harm]] = {
   'cut': (('',), _rewritten(lambda x: x[: len(x) // 2])),
   'cut at the end': (('',), _rewritten(lambda x: x[:-1])),
@@ -114,15 +114,15 @@ HARMS: dict[str, tuple[tuple[str, ...], Harm]] = {
 
 
 def harms(path: str) -> list[str]:
-  """Returns the names of what can be done to a file."""
+  """Returns the names of the harms that make sense for a file."""
   return [name for name, (ends, _) in HARMS.items() if path.endswith(ends)]
 
 
 def do(name: str, path: pathlib.Path) -> None:
-  """Damages a file."""
+  """Damages a file with the harm of this name."""
   HARMS[name][1](path)
 
 
 def remove(folder: pathlib.Path) -> None:
-  """Removes a folder with whatever is in it."""
+  """Removes a folder and everything in it."""
   shutil.rmtree(folder, ignore_errors=True)

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Commands of the library run in this process."""
+"""Runs commands of the library in this process."""
 
 import importlib
 import types

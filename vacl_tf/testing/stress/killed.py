@@ -1,10 +1,11 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a module and ends it at a file operation of its own choice.
+"""Runs a module and kills it at a chosen file operation of its own.
 
 python -m vacl_tf.testing.stress.killed K FOLDER MODULE ARGUMENTS... kills the
 process, as the kernel would, before its K-th operation that changes FOLDER.
-With K = 0 it lives, and FOLDER.operations says how many there were.
+With K = 0 the process lives, and the file FOLDER.operations receives the number
+of operations.
 """
 
 import atexit
@@ -16,7 +17,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-# Audit events of Python, each before it does what it says.
+# Audit events, which Python raises before it does what they name.
 _EVENTS = (
   'os.link',
   'os.mkdir',
@@ -30,7 +31,7 @@ _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 
 
 class Counter:
-  """Counts operations below a folder and calls back at one of them."""
+  """Counts operations in a folder and calls `strike` at one of them."""
 
   def __init__(
     self, folder: str, number: int, strike: Callable[[], None]
@@ -41,7 +42,7 @@ class Counter:
     self._strike = strike
 
   def note(self, event: str, arguments: tuple[Any, ...]) -> None:
-    """Takes an audit event."""
+    """Counts an audit event if it changes the folder."""
     if event == 'open':
       path, _, flags = arguments
       is_ours = bool((flags or 0) & _WRITES) and self._is_inside(path)
@@ -58,7 +59,7 @@ class Counter:
 
   def _is_inside(self, path: Any) -> bool:
     if not isinstance(path, str | bytes | os.PathLike):
-      return False  # It is open already.
+      return False  # A descriptor: the file is already open.
     path = os.path.abspath(os.fsdecode(path))
     return path == self._folder or path.startswith(self._folder + os.sep)
 
@@ -81,7 +82,7 @@ def main() -> None:
     counter.tick()
     sync(descriptor)
 
-  os.fsync = counted  # No audit event tells of it.
+  os.fsync = counted  # It raises no audit event.
   sys.argv = [module, *arguments]
   runpy.run_module(module, run_name='__main__', alter_sys=True)
 

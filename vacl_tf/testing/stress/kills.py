@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""kill -9 at random and at chosen moments, then on to the end."""
+"""Kills runs (kill -9) at random and chosen moments, then finishes them."""
 
 import itertools
 import pathlib
@@ -16,14 +16,14 @@ from vacl_tf.testing.stress import compare
 from vacl_tf.testing.stress import runs
 
 PART = 'kills'
-NUM_KILLS = 52  # Of each kind of world.
+NUM_KILLS = 52  # For each kind of world.
 
 _KILLED = 'vacl_tf.testing.stress.killed'
 _CHAIN = 6  # Kills of a run before it may end.
 _AT_A_TIME = 2
 _POLL_SECONDS = 0.001
-# What may be seen to change when a process dies; most of these are written by
-# TensorFlow, whose operations Python does not see.
+# Files whose changes can trigger a kill. TensorFlow writes most of them, and
+# Python does not see its operations.
 _WATCHED = (
   'checkpoints/ckpt-*_temp*/*',
   'checkpoints/*.data*',
@@ -42,10 +42,11 @@ class Moment(NamedTuple):
   """When to kill.
 
   Attributes:
-    operation: before this one of Python's in the folder, 0 for none.
-    watched: after files like this have changed `times` times.
-    times: see there.
-    seconds: after the start.
+    operation: kill before this file operation of Python in the folder; 0 for
+      none.
+    watched: kill after files of this pattern have changed `times` times.
+    times: see `watched`.
+    seconds: kill this many seconds after the start.
   """
 
   operation: int = 0
@@ -62,7 +63,7 @@ class Moment(NamedTuple):
 
 
 def moments(seed: int, operations: int, seconds: float) -> list[Moment]:
-  """Returns moments, a third of each sort, in the order of the kills."""
+  """Returns moments in the order of the kills, a third of each kind."""
   draw = random.Random(seed)
   sorts = itertools.cycle(range(3))
   watched = itertools.cycle(_WATCHED)
@@ -92,11 +93,11 @@ class Watch:
         status = path.stat()
         found[str(path)] = (status.st_size, status.st_mtime_ns)
     except OSError:
-      return self._seen  # Gone while it was looked at.
+      return self._seen  # A file disappeared in the meantime.
     return found
 
   def poll(self) -> int:
-    """Returns how many changes there were."""
+    """Returns the number of changes so far."""
     now = self._look()
     self.changes += any(now[path] != self._seen.get(path) for path in now)
     self._seen = now
@@ -136,14 +137,14 @@ def _chain(
   work: pathlib.Path,
   ahead: list[Moment],
 ) -> list[checks.Check]:
-  """Kills a run again and again, lets it end, and compares it."""
+  """Kills a run again and again, lets it finish, and compares it."""
   found, told = [], []
   problem = ''
   for moment in ahead:
     ended = killed(kind, path, work, moment)
     if ended.code != -signal.SIGKILL:
       problem = checks.complaint(ended, [0])
-      break  # It came to its end before that moment.
+      break  # The run ended before that moment.
     told.append(str(moment))
     case = f'{path.name}: {moment}'
     found.append(checks.Check(PART, f'{kind.env}: kills', case))
@@ -180,7 +181,7 @@ def play(work: pathlib.Path) -> list[checks.Check]:
 def _killed_enough(
   kind: runs.Kind, work: pathlib.Path, ahead: list[Moment]
 ) -> list[checks.Check]:
-  """Kills runs, some at a time, until there were enough kills."""
+  """Kills runs, several at a time, until there were enough kills."""
   found, number = [], 0
   group = f'{kind.env}: kills'
   with futures.ThreadPoolExecutor(_AT_A_TIME) as pool:

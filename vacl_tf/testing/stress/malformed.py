@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Command lines that can't be right, made from the fields of the config."""
+"""Invalid command lines, made from the fields of the config."""
 
 import pathlib
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ _NOT_NUMBERS = ('', 'much', 'nan', '1e999', '1_0_', '0x', '٣x', _DIGITS)
 _NOT_INTEGERS = ('1.5', '1e-3')
 _NOT_BOOLS = ('', 'maybe', '2')
 _NOT_CHOICES = ('', 'none such', 'x' * 500, 'ä\n')
-_ACCEPTED = 'accepted'  # What training would print if it began.
+_ACCEPTED = 'accepted'  # Printed instead of training.
 
 
 class Case(NamedTuple):
@@ -34,8 +34,8 @@ class Case(NamedTuple):
 
   Attributes:
     command: one of `in_process.NAMES`.
-    arguments: of it.
-    run_dir: an unharmed run, of which nothing may change.
+    arguments: arguments of the command.
+    run_dir: folder of an undamaged run, which may not change.
   """
 
   command: str
@@ -119,24 +119,24 @@ def _of_readers(run_dir: pathlib.Path) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def cases(run_dir: pathlib.Path, beside: pathlib.Path) -> list[Case]:
-  """Returns command lines, none of which can be right."""
+  """Returns command lines, all of them invalid."""
   lines = [x for env in _envs() for x in _of_fields(env)] + _of_train()
   found = []
   for index, line in enumerate(dict.fromkeys(lines)):
     path = beside / f'new_{index}'
-    # A word that ends the flags must not hide the folder.
+    # The folder comes first: a word that ends the flags must not hide it.
     found.append(Case('main', (f'--run_dir={path}', *line), run_dir))
   return found + [Case(x, y, run_dir) for x, y in _of_readers(run_dir)]
 
 
 def _envs() -> list[str]:
-  """Returns a task for each class of worlds."""
+  """Returns one task for each class of worlds."""
   tasks = [catalog.TASKS.get(name) for name in catalog.TASKS.names()]
   return list({type(x.world): x.world.name for x in tasks}.values())
 
 
 def try_case(case: Case) -> str:
-  """Returns what is wrong."""
+  """Returns what is wrong after a case, or '' if nothing is."""
   before = damage.contents(case.run_dir)
   if case.command == 'main':
     ended = _train(case)

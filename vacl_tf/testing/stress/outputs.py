@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Nobody reads what a command prints, or nobody can."""
+"""Commands whose output nobody reads, or nobody can read."""
 
 import functools
 import os
@@ -17,7 +17,7 @@ from vacl_tf.testing.stress import runs
 
 PART = 'outputs'
 
-# What a shell does with the output of a command.
+# Where a shell sends the output of a command.
 _SENT = {
   'first line only': '| head -1',
   'no line': '| true',
@@ -28,7 +28,7 @@ _SENT = {
   'errors closed': '2>&-',
   'both and input closed': '<&- >&- 2>&-',
 }
-# One that can't say what it found has failed; what it wrote itself has not.
+# A command that can't print its results fails; one that writes files does not.
 _READERS = {
   'vacl_tf.launch.evaluate': '--num_tasks=2 --json --run_dir',
   'vacl_tf.launch.plot': '--output={picture} --run_dirs',
@@ -54,7 +54,7 @@ def _train(sent: str, name: str, work: pathlib.Path) -> str:
 
 
 def _named(name: str, work: pathlib.Path) -> str:
-  """Trains in a folder whose name the locale can't write, or is refused."""
+  """Tries to train in a folder whose name the locale can't write."""
   plain = {'LANG': 'C', 'LC_ALL': 'C', 'PYTHONUTF8': '0'}
   plain['PYTHONCOERCECLOCALE'] = '0'
   path = work / name
@@ -74,15 +74,15 @@ def _read(command: str, sent: str, work: pathlib.Path) -> str:
   words = runs.command(command, *flags.split())
   words[-1] += f'={path}'
   ended = _shell(words, sent, work)
-  # A shell says 141 of a pipe that nobody reads. With stderr gone there is no
-  # line to count.
+  # A shell returns 141 if nobody reads a pipe. Without stderr there is no line
+  # to count.
   if ended.code in (1, 120) and not ended.err:
     return '' if ended.code == 1 else 'exit code 120'
   return checks.complaint(ended, (0, 1, 141))
 
 
 def play(work: pathlib.Path) -> list[checks.Check]:
-  """Tries all of it."""
+  """Tries all cases."""
   runs.whole(processes.KIND, work)
   cases = []
 

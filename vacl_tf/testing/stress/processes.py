@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What the parts share that disturb a process while it runs."""
+"""Code shared by the parts that disturb a process while it runs."""
 
 import pathlib
 import time
@@ -19,12 +19,12 @@ _POLL_SECONDS = 0.005
 
 
 class Case(NamedTuple):
-  """What is tried.
+  """One thing to try.
 
   Attributes:
-    group: line of the table.
-    name: what it is called.
-    find: returns what is wrong, empty if nothing is.
+    group: line of the table that counts the case.
+    name: name of the case.
+    find: tries the case; returns what is wrong, or '' if nothing is.
   """
 
   group: str
@@ -33,7 +33,7 @@ class Case(NamedTuple):
 
 
 def wait_until(is_so: Callable[[], bool], child: runs.Child) -> bool:
-  """Waits for something, or the end of a process; returns whether it is so."""
+  """Waits for a condition or the end of a process; returns the condition."""
   began = time.monotonic()
   while child.process.poll() is None:
     if is_so():
@@ -45,13 +45,13 @@ def wait_until(is_so: Callable[[], bool], child: runs.Child) -> bool:
 
 
 def has_row(run_dir: pathlib.Path) -> bool:
-  """Returns whether a run has made an iteration."""
+  """Returns whether a run has finished an iteration."""
   path = run_dir / 'metrics.csv'
   return path.exists() and path.read_bytes().count(b'\n') > 1
 
 
 def resumed(run_dir: pathlib.Path, work: pathlib.Path) -> list[str]:
-  """Lets a run go on; returns in what it differs from one left in peace."""
+  """Resumes a run; returns its differences from an undisturbed run."""
   ended = runs.train(KIND, run_dir, work).wait()
   if problem := checks.complaint(ended, (0,)):
     return [f'the same command again: {problem}']
@@ -59,7 +59,7 @@ def resumed(run_dir: pathlib.Path, work: pathlib.Path) -> list[str]:
 
 
 def end(child: runs.Child) -> commands.Ended:
-  """Ends a process of ours that is still there."""
+  """Kills a process of ours that still runs; returns how it ended."""
   if child.process.poll() is None:
     child.process.kill()
   return child.wait()
@@ -73,7 +73,7 @@ def told(*found: str) -> str:
 def tried(
   part: str, cases: Sequence[Case], at_a_time: int = _AT_A_TIME
 ) -> list[checks.Check]:
-  """Returns what each case found, in their order."""
+  """Returns what the cases found, in the order of the cases."""
   with futures.ThreadPoolExecutor(at_a_time) as pool:
     found = list(pool.map(lambda case: case.find(), cases))
   return [

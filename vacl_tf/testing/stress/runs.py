@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Tiny runs as processes of their own: how they start and how they end."""
+"""Starts and ends tiny runs in separate processes."""
 
 import os
 import pathlib
@@ -24,9 +24,9 @@ class Kind(NamedTuple):
 
   Attributes:
     env: the task.
-    sizes: what differs from the task's preset, by leaf of the config.
-    steps: of an iteration.
-    iterations: of the whole run.
+    sizes: values that differ from the task's preset, by leaf of the config.
+    steps: environment steps of an iteration.
+    iterations: iterations of the whole run.
     every: iterations between checkpoints.
   """
 
@@ -37,7 +37,7 @@ class Kind(NamedTuple):
   every: int
 
   def flags(self, iterations: int = 0) -> tuple[str, ...]:
-    """Returns the flags of a run of so many iterations, 0 for its own."""
+    """Returns the flags of a run; 0 iterations mean `self.iterations`."""
     steps = (iterations or self.iterations) * self.steps
     return (
       f'--env={self.env}',
@@ -65,7 +65,7 @@ KINDS = (PARTICLE, RAMP_USE)
 
 
 def environment(work: pathlib.Path) -> dict[str, str]:
-  """Returns the environment of a child; programs are compiled once for all."""
+  """Returns the environment of children, which share compiled programs."""
   return {
     **os.environ,
     'TF_CPP_MIN_LOG_LEVEL': '3',
@@ -80,7 +80,7 @@ def command(module: str, *arguments: str) -> list[str]:
 
 
 class Child:
-  """A process whose output goes to files, so that it never waits for us."""
+  """A process whose output goes to files, so that no pipe can block it."""
 
   def __init__(
     self, words: Iterable[str], work: pathlib.Path, **options: Any
@@ -93,7 +93,7 @@ class Child:
     )
 
   def wait(self, seconds: float = SECONDS) -> commands.Ended:
-    """Returns how it ended; one that hangs is killed."""
+    """Returns how the process ended; kills a process that hangs."""
     note = ''
     try:
       self.process.wait(seconds)
@@ -109,7 +109,7 @@ class Child:
     return commands.Ended(self.process.returncode, texts[0], texts[1] + note)
 
   def output(self) -> str:
-    """Returns what it has printed so far."""
+    """Returns what the process has printed so far."""
     return os.pread(self._out.fileno(), 1 << 20, 0).decode(errors='replace')
 
 
@@ -122,7 +122,7 @@ def train(
 
 
 def whole(kind: Kind, work: pathlib.Path) -> pathlib.Path:
-  """Returns the folder of a run that nothing ever interrupted."""
+  """Returns the folder of a run that was never interrupted."""
   path = work / f'whole_{kind.env}'
   if not (path / 'curves.png').exists():
     ended = train(kind, path, work).wait()

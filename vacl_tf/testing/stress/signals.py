@@ -24,7 +24,7 @@ _SAVING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1)
 
 @contextlib.contextmanager
 def _usual_signals() -> Iterator[None]:
-  """Gives children the signals of a shell, whatever started this suite."""
+  """Gives children a shell's default signals, whatever started this suite."""
   before = {number: signal.getsignal(number) for number in _SAVING}
   for number, handler in before.items():
     if handler == signal.SIG_IGN:
@@ -42,15 +42,15 @@ def _at_start(
   path = work / f'signals_{number.name}_{seconds}'
   child = runs.train(processes.KIND, path, work)
   time.sleep(seconds)
-  # On a fast machine the tiny run may be through.
+  # On a fast machine the tiny run may have finished.
   allowed = (0,) if child.process.poll() == 0 else (-number, 128 + number)
   child.process.send_signal(number)
   ended = child.wait(checks.LIMIT_SECONDS * 2)
   found = []
-  # Before it comes to the library, Python itself may end in a traceback.
+  # Before it runs code of the library, Python may end in its own traceback.
   if any(part in ended.err for part in _OURS):
     found.append(f'traceback: {ended.err[-300:]}')
-  # Before Python gets to it a signal ends the process as it ends any.
+  # Before Python handles signals, a signal ends the process directly.
   if ended.code not in allowed:
     found.append(f'exit code {ended.code}')
   return processes.told(*found)
@@ -71,7 +71,7 @@ def _in_training(number: signal.Signals, work: pathlib.Path) -> str:
 
 
 def _twice(number: signal.Signals, work: pathlib.Path) -> str:
-  """Sends a second signal when the first has led to a save."""
+  """Sends a second signal during the save that the first one causes."""
   path = work / f'signals_twice_{number.name}'
   child = runs.train(processes.KIND, path, work)
   processes.wait_until(lambda: processes.has_row(path), child)
@@ -91,7 +91,7 @@ def _twice(number: signal.Signals, work: pathlib.Path) -> str:
 
 
 def _without_terminal(work: pathlib.Path) -> str:
-  """Hangs up on a run that was started with nohup."""
+  """Sends SIGHUP to a run that was started with nohup."""
   path = work / 'signals_nohup'
   words = runs.command(runs.MAIN, *processes.KIND.flags(), f'--run_dir={path}')
   child = runs.Child(['nohup', *words], work)
@@ -104,7 +104,7 @@ def _without_terminal(work: pathlib.Path) -> str:
 
 
 def play(work: pathlib.Path) -> list[checks.Check]:
-  """Sends all of them."""
+  """Tries all signals."""
   runs.whole(processes.KIND, work)
   cases = []
 

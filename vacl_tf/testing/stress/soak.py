@@ -20,16 +20,16 @@ RAMP_USE_ITERATIONS = 500
 
 _LEFT_OUT = 200  # Iterations in which caches fill.
 _MOST_SLOPE = 1.0  # Megabytes in 1000 iterations.
-_MOST_MORE = 2  # Threads, or handles, at the end than after `_LEFT_OUT`.
-_MOST_SLOWER = 1.25  # Last third of the iterations against the first.
-_MOST_SHARE = 0.02  # Of the time, for checkpoints and snapshots.
+_MOST_MORE = 2  # More threads or handles at the end than after `_LEFT_OUT`.
+_MOST_SLOWER = 1.25  # Time of the last third of iterations over the first.
+_MOST_SHARE = 0.02  # Share of the time for checkpoints and snapshots.
 _POLL_SECONDS = 0.5
 _HOURS = 2.0
 _COSTS = 'vacl_tf.testing.stress.costs'
 
 
 class Sample(NamedTuple):
-  """What a process has at one moment."""
+  """The state of a process at one moment."""
 
   iteration: int
   megabytes: float
@@ -38,7 +38,7 @@ class Sample(NamedTuple):
 
 
 def _sample(process: int, metrics: pathlib.Path) -> Sample | None:
-  """Returns what a process has now, None if it has ended."""
+  """Returns the current state of a process, or None if it has ended."""
   folder = pathlib.Path(f'/proc/{process}')
   try:
     lines = (folder / 'status').read_text().splitlines()
@@ -74,10 +74,10 @@ def slope(samples: list[Sample]) -> float:
 
 
 def judge(samples: list[Sample], stamps: list[float]) -> list[str]:
-  """Returns what grows.
+  """Returns a line for each quantity that grows too much.
 
   Args:
-    samples: of the process, as the run went on.
+    samples: samples of the process, in the order of time.
     stamps: seconds at the end of each iteration.
   """
   steady = [x for x in samples if x.iteration >= _LEFT_OUT]
@@ -101,7 +101,7 @@ def judge(samples: list[Sample], stamps: list[float]) -> list[str]:
 def _soaked(
   kind: runs.Kind, iterations: int, work: pathlib.Path
 ) -> checks.Check:
-  """Makes a long run and looks at it all the while."""
+  """Makes a long run and samples its process meanwhile."""
   path = work / f'soak_{kind.env}'
   flags = (
     *kind.flags(iterations),
@@ -119,7 +119,7 @@ def _soaked(
       break
     time.sleep(_POLL_SECONDS)
   problem = checks.complaint(processes.end(child), (0,))
-  # What comes after the last one, like pictures, takes more.
+  # Work after the last iteration, such as pictures, takes more resources.
   samples = [x for x in samples if x.iteration < iterations]
   with (path / 'metrics.csv').open(newline='') as file:
     stamps = [float(row['wall_seconds']) for row in csv.DictReader(file)]

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The reliability suite: python -m vacl_tf.testing.stress.suite --part=kills.
 
-Without --part it does everything and writes its result to results/reliability.
+Without --part the suite runs all parts and writes its result to
+results/reliability.
 """
 
 import json
@@ -42,7 +43,7 @@ PARTS: dict[str, Callable[[pathlib.Path], list[checks.Check]]] = {
 
 
 def _facts(part: str | None, work: pathlib.Path) -> dict[str, str]:
-  """Returns what the result was made with, as a run tells it."""
+  """Returns the command, commit and machine of the result."""
   run = runs.whole(runs.PARTICLE, work)
   found = json.loads((run / 'config.json').read_text())
   hardware = found['hardware']
@@ -54,7 +55,7 @@ def _facts(part: str | None, work: pathlib.Path) -> dict[str, str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-  """Plays the parts that are asked for; returns the exit code."""
+  """Runs the chosen parts; returns the exit code."""
   parser = one_line.Parser(
     prog='stress', description=__doc__.partition('\n')[0]
   )

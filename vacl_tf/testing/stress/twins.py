@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Two processes on one folder."""
+"""Two processes that use the same folder."""
 
 import csv
 import functools
@@ -25,7 +25,7 @@ def _like_one(path: pathlib.Path, work: pathlib.Path) -> list[str]:
 
 
 def _at_once(work: pathlib.Path) -> str:
-  """Starts two at the same moment."""
+  """Starts two processes at the same moment."""
   path = work / 'twins_at_once'
   pair = [runs.train(processes.KIND, path, work) for _ in '12']
   ended = [child.wait() for child in pair]
@@ -36,7 +36,7 @@ def _at_once(work: pathlib.Path) -> str:
 
 
 def _one_after_another(work: pathlib.Path) -> str:
-  """Starts one while another trains."""
+  """Starts a process while another one trains."""
   path = work / 'twins_later'
   first = runs.train(processes.KIND, path, work)
   processes.wait_until(lambda: processes.has_row(path), first)
@@ -50,7 +50,7 @@ def _one_after_another(work: pathlib.Path) -> str:
 
 
 def _readers(work: pathlib.Path) -> str:
-  """Evaluates and draws a run that goes on meanwhile."""
+  """Evaluates and plots a run that is still training."""
   path = work / 'twins_read'
   first = runs.train(processes.KIND, path, work)
 
@@ -73,7 +73,7 @@ def _readers(work: pathlib.Path) -> str:
 
 
 def _dead(work: pathlib.Path) -> str:
-  """Takes over what a killed process held."""
+  """Takes over the folder of a killed process."""
   path = work / 'twins_dead'
   first = runs.train(processes.KIND, path, work)
   processes.wait_until(lambda: processes.has_row(path), first)
@@ -82,7 +82,7 @@ def _dead(work: pathlib.Path) -> str:
 
 
 def _stopped(work: pathlib.Path) -> str:
-  """Refuses a second one while the first is suspended."""
+  """Starts a second process while the first one is suspended."""
   path = work / 'twins_stopped'
   first = runs.train(processes.KIND, path, work)
   processes.wait_until(lambda: processes.has_row(path), first)
@@ -124,7 +124,7 @@ _CASES: dict[str, Callable[[pathlib.Path], str]] = {
 
 
 def play(work: pathlib.Path) -> list[checks.Check]:
-  """Tries all of it, each with both cores."""
+  """Tries all cases, one at a time, so that each has both cores."""
   runs.whole(processes.KIND, work)
   cases = [
     processes.Case(PART, name, functools.partial(find, work))

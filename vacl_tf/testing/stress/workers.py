@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Cases tried in processes beside this one, which may hang or crash."""
+"""Tries cases in other processes, which may hang or crash."""
 
 import multiprocessing
 import os
@@ -13,8 +13,8 @@ from typing import Any
 Try = Callable[[Any], str]  # Returns what is wrong with a case, '' if nothing.
 
 _AT_A_TIME = 2
-_CASES_OF_A_PROCESS = 40  # What compiled programs leave in memory goes then.
-_START_SECONDS = 120.0  # TensorFlow is imported.
+_CASES_OF_A_PROCESS = 40  # Ending it frees the memory of compiled programs.
+_START_SECONDS = 120.0  # The process imports TensorFlow.
 
 
 def _serve(pipe: connection.Connection, try_: Try) -> None:
@@ -57,7 +57,7 @@ class _Worker:
 
   def _begin(self) -> None:
     self.end()
-    # A spawned process knows nothing of what was compiled here.
+    # A spawned process does not inherit programs that were compiled here.
     context = multiprocessing.get_context('spawn')
     self._pipe, theirs = context.Pipe()
     self._process = context.Process(
@@ -82,13 +82,13 @@ class _Worker:
 def problems(
   try_: Try, cases: Sequence[Any], seconds: float, at_a_time: int = _AT_A_TIME
 ) -> list[str]:
-  """Returns what is wrong with each case, in their order.
+  """Returns what is wrong with each case, in the order of the cases.
 
   Args:
-    try_: a function of a module, which is imported in each process.
-    cases: what it takes; they are pickled.
-    seconds: that a case may take.
-    at_a_time: processes.
+    try_: function of a module; each process imports the module.
+    cases: arguments of `try_`, which are pickled.
+    seconds: time limit of a case.
+    at_a_time: number of processes.
   """
   found = [''] * len(cases)
   waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
