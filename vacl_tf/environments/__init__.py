@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Worlds, by the names of their tasks.
+"""Makes worlds from the names of their tasks.
 
 TensorFlow is imported when a world is made, not before.
 """
@@ -29,16 +29,16 @@ def load(
   """Returns the world of a task.
 
   Args:
-    name: of the task.
-    num_agents: agents in each world; None for as many as num_boxes, if they are
-      given, else for the task's own number.
-    num_boxes: boxes, in tasks that have some; None for as many as num_agents,
-      likewise.
-    **constants: others of the task's, such as its horizon.
+    name: name of the task.
+    num_agents: agents in each world; None for as many as num_boxes, if that is
+      given, or else for the task's own number.
+    num_boxes: boxes in each world, if the task has any; None for as many as
+      num_agents, if that is given, or else for the task's own number.
+    **constants: other constants of the task, such as its horizon.
 
   Raises:
-    ImportError: what simulates the world is not installed.
-    ValueError: there is no such task, or not with such constants.
+    ImportError: the simulator of the world is not installed.
+    ValueError: there is no such task, or its constants are not possible.
   """
   task = catalog.TASKS.get(name)
   world = task.with_counts(num_agents=num_agents, num_boxes=num_boxes)
@@ -47,11 +47,11 @@ def load(
 
 
 def make(world: config.EnvironmentConfig) -> 'base.World':
-  """Returns the world of given constants; see `load`.
+  """Returns the world with the given constants; see `load`.
 
   Raises:
-    base.WorldError: besides, a world that is not of this library breaks its
-      contract, or raises something else.
+    base.WorldError: in addition to the errors of `load`: a user's world breaks
+      its contract, or its code raises any other exception.
   """
   task = catalog.TASKS.get(world.name)
   task.check(world)
@@ -64,7 +64,7 @@ def make(world: config.EnvironmentConfig) -> 'base.World':
 def _make_foreign(
   task: 'task_spec.TaskSpec', world: config.EnvironmentConfig
 ) -> 'base.World':
-  """Returns a world that a user has registered, after a look at it."""
+  """Makes and checks a world that a user registered."""
   from vacl_tf.environments import checked_simulator
   from vacl_tf.environments import simulator
 
@@ -77,14 +77,15 @@ def _make_foreign(
 
 
 def load_all(cfg: config.Config) -> 'tuple[base.World, ...]':
-  """Returns the world of a config with each of its entity counts.
+  """Returns one world for each entity count of a config.
 
   Raises:
-    ImportError: what simulates the world is not installed.
-    ValueError: there is no such task, or not with one of the counts.
+    ImportError: the simulator of the world is not installed.
+    ValueError: there is no such task, or an entity count is not possible.
   """
   world, text = cfg.environment, cfg.progression.entity_counts
-  # First what was asked for: the path may be the preset's.
+  # Make the world of the config itself first. Its errors concern what the user
+  # asked for, whereas the path of entity counts may come from the preset.
   last = make(world)
   try:
     return (
@@ -98,7 +99,7 @@ def load_all(cfg: config.Config) -> 'tuple[base.World, ...]':
 def _counting(
   world: config.EnvironmentConfig, counts: entity_counts.Counts
 ) -> config.EnvironmentConfig:
-  """Returns the constants with other numbers of entities, same horizon."""
+  """Returns the constants with other entity counts and the same horizon."""
   return dataclasses.replace(
     world, **dict(zip(world.count_fields, counts, strict=True))
   )

@@ -29,20 +29,20 @@ def dm_environment(
   """Returns one world of a task.
 
   Args:
-    name: of the task.
-    num_agents: None for as many as num_boxes, if they are given, else for the
-      task's own number.
-    num_boxes: in tasks that have some; None for as many as num_agents, if they
-      are given, else for the task's own number.
-    seed: of tasks and worlds; with equal seeds, episodes are equal.
-    phi: [D] the task of every episode, drawn anew each time if None.
-    sample_tasks: draws tasks [k, D] of which there are to be k, given k and a
-      seed; None for those of the target distribution.
-    **constants: others of the task's, such as its horizon.
+    name: name of the task.
+    num_agents: agents in the world; None for as many as num_boxes, if that is
+      given, or else for the task's own number.
+    num_boxes: boxes in the world, if the task has any; None for as many as
+      num_agents, if that is given, or else for the task's own number.
+    seed: seed of tasks and worlds; equal seeds give equal episodes.
+    phi: [D] the task of every episode; if None, each episode draws a new task.
+    sample_tasks: function that draws k tasks [k, D], given k and a seed; None
+      draws target tasks.
+    **constants: other constants of the task, such as its horizon.
 
   Raises:
-    ImportError: what simulates the world is not installed.
-    ValueError: there is no such task, or not with such constants, or phi is
+    ImportError: the simulator of the world is not installed.
+    ValueError: there is no such task, its constants are not possible, or phi is
       not a legal task.
   """
   world = environments.load(name, num_agents, num_boxes, **constants)
@@ -50,13 +50,13 @@ def dm_environment(
 
 
 class DmEnv(dm_env.Environment):
-  """One world, with the observations that its policies get.
+  """One world, with the observations that its policies receive.
 
   Observations are a flat dict of arrays, `own` [n, F] and each kind of entity
   [n, m, F], with `<kind>_mask` [n, m] where a kind has one. Features that only
-  the critic observes are left out. Rewards are float32 [n]. Actions of one
-  choice are int32 [n], of several choices int32 [n, heads], and continuous ones
-  float32 [n, dims]. With several roles, observations are called
+  the critic observes are left out. Rewards are float32 [n]. Actions with one
+  choice are int32 [n], with several choices int32 [n, heads], and continuous
+  ones float32 [n, dims]. With several roles, observations are called
   `<role>/<name>`, and actions and rewards are dicts by role.
 
   The last step is a termination, with discount 0, only if the world ends
@@ -76,11 +76,11 @@ class DmEnv(dm_env.Environment):
 
     Args:
       env: the world.
-      seed: of tasks and worlds; with equal seeds, episodes are equal.
-      phi: [D] the task of every episode, drawn anew each time if None.
-      sample_tasks: draws tasks where phi is None, called as
-        `env.task_space.sample_easy` is; by default tasks of the target
-        distribution, `env.task_space.sample_target`.
+      seed: seed of tasks and worlds; equal seeds give equal episodes.
+      phi: task [D] of every episode; None to draw a new one for each episode.
+      sample_tasks: draws the tasks if phi is None. It has the signature of
+        `env.task_space.sample_easy`. None for target tasks, drawn by
+        `env.task_space.sample_target`.
 
     Raises:
       ValueError: phi is not a legal task, or both phi and sample_tasks are
@@ -113,12 +113,12 @@ class DmEnv(dm_env.Environment):
 
   @property
   def simulator(self) -> base.Simulator:
-    """The batch of one world that this shows."""
+    """The simulator of the world: a batch of one."""
     return self._episodes.simulator
 
   @property
   def state(self) -> Any:
-    """What `World.pictures` needs of the present; None before an episode."""
+    """The current state, for `World.pictures`; None before an episode."""
     return self._episodes.state
 
   def reset(
@@ -130,12 +130,12 @@ class DmEnv(dm_env.Environment):
     """Begins an episode.
 
     Args:
-      seed: starts the sequence of episodes anew; None to continue it.
-      options: {'task': phi} for a task of this episode alone.
+      seed: restarts the sequence of episodes; None to continue it.
+      options: {'task': phi} sets the task of this episode only.
 
     Raises:
-      ValueError: the seed is none, the task is not legal, or there are other
-        options; the episode in progress goes on.
+      ValueError: the seed is not valid, the task is not legal, or an option is
+        not supported. The episode in progress continues.
     """
     phi = episodes.strict_options(options, self._env).task
     if phi is None:
@@ -149,14 +149,14 @@ class DmEnv(dm_env.Environment):
     """Plays one action of every agent, or resets after a last step.
 
     Args:
-      action: an array as `action_spec` says; with several roles, a dict of
-        them by role.
+      action: an array that fits `action_spec`; with several roles, a dict of
+        such arrays by role.
 
     Returns:
       Observations and rewards.
 
     Raises:
-      ValueError: the action is not of that kind.
+      ValueError: the action does not fit `action_spec`.
     """
     if not self._episodes.is_playing:
       return self.reset()
@@ -184,7 +184,7 @@ class DmEnv(dm_env.Environment):
     )
 
   def close(self) -> None:
-    """Frees what the world holds; a second time does nothing."""
+    """Releases the world's resources; a second call does nothing."""
     self._episodes.close()
 
   def _by_role(self, values: list[Any]) -> Any:
@@ -195,7 +195,7 @@ class DmEnv(dm_env.Environment):
     return dict(zip(names, values, strict=True))
 
   def _prefixes(self) -> Iterator[str]:
-    """Yields what begins the names of each role's observations."""
+    """Yields the prefix of the observation names of each role."""
     for role in self._env.roles:
       yield f'{role.name}/' if len(self._env.roles) > 1 else ''
 
@@ -224,7 +224,7 @@ class DmEnv(dm_env.Environment):
     )
 
   def _as_action(self, action: Any, role: int, name: str) -> np.ndarray:
-    """Returns one role's action [1, n, ...], if it is one."""
+    """Checks and returns one role's action [1, n, ...]."""
     spec = self._action_specs[role]
     return episodes.checked_action(action, spec, name, 'action_spec()')[None]
 
@@ -232,7 +232,7 @@ class DmEnv(dm_env.Environment):
 def _spec(
   name: str, array: np.ndarray, bounds: base.Bounds | None
 ) -> specs.Array:
-  """Returns the spec of an observed array, given its bounds if it has any."""
+  """Returns the spec of an observed array; bounds are None if it has none."""
   if bounds is None:
     return specs.Array(array.shape, array.dtype, name)
   return specs.BoundedArray(array.shape, array.dtype, *bounds, name)

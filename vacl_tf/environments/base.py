@@ -1,11 +1,12 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The contract of a world: simulated inside a TensorFlow graph, or outside.
+"""The contract of worlds, simulated inside a TensorFlow graph or outside it.
 
-Both kinds are batches of worlds of one task family, begun together from task
-vectors, which are data. `Environment` is a set of pure functions that XLA
-compiles together with the policy. `Simulator` is a stateful object in plain
-Python and NumPy; MuJoCo is one, a user's own world is another.
+Both kinds are batches of worlds of one task family. All worlds of a batch begin
+together, each from its own task vector; task vectors are data. `Environment` is
+a set of pure functions that XLA compiles together with the policy. `Simulator`
+is a stateful object in plain Python and NumPy; examples are MuJoCo and a user's
+own world.
 """
 
 import abc
@@ -23,7 +24,7 @@ from vacl_tf.environments import simulator
 from vacl_tf.environments import task_space
 
 Picture = np.ndarray  # [height, width, 3] uint8.
-# The least and the largest value of each feature, [F].
+# The smallest and the largest value of each feature, [F].
 Bounds = tuple[np.ndarray, np.ndarray]
 ROUNDING = simulator.ROUNDING
 Outcome = simulator.Outcome
@@ -33,16 +34,17 @@ to_numpy = simulator.to_numpy
 
 
 class World(abc.ABC):
-  """What training must know of a task family.
+  """Everything that training needs to know about a task family.
 
   Attributes:
-    name: of the task.
-    roles: the groups of alike agents.
+    name: name of the task.
+    roles: groups of agents with the same observations and actions.
     horizon: steps of an episode (T).
-    is_terminal: whether the last step ends the world (no bootstrap there).
-    is_in_graph: whether it is an `Environment`.
-    task_space: the tasks that can be placed.
-    counts: numbers of entities, as a path of entity progression has them.
+    is_terminal: whether the last step ends the world, so that values are not
+      bootstrapped there.
+    is_in_graph: whether the world is an `Environment`.
+    task_space: the tasks in which the world can begin.
+    counts: entity counts, in the order of paths of entity progression.
   """
 
   name: str
@@ -54,7 +56,7 @@ class World(abc.ABC):
 
   @property
   def num_vectors(self) -> int:
-    """Vectors that the agents of a world look at in a step, all in all."""
+    """Number of vectors that all agents of a world observe in a step."""
     num_agents = sum(role.num_agents for role in self.roles)
     return num_agents * self.task_space.num_entities
 
@@ -64,20 +66,20 @@ class World(abc.ABC):
 
   @abc.abstractmethod
   def observe(self, state: types.State) -> types.Observations:
-    """Returns what the agents observe in a stored state, leaves [B, ...]."""
+    """Returns the observations in a stored state; leaves are [B, ...]."""
 
   @abc.abstractmethod
   def read_task(self, state: types.State) -> tf.Tensor:
-    """Returns phi [B, D] such that placing it would give these positions."""
+    """Returns the tasks phi [B, D] whose placement gives these positions."""
 
   @abc.abstractmethod
   def make_simulator(self, num_worlds: int) -> Simulator:
-    """Returns so many worlds, to be stepped from outside of TensorFlow."""
+    """Returns a simulator of `num_worlds` worlds, run outside TensorFlow."""
 
   def observation_bounds(self) -> tuple[Mapping[str, Bounds], ...]:
-    """Returns the bounds of what agents observe, per role.
+    """Returns the bounds of the observations, per role.
 
-    By 'own' and kind of entity; kinds that are left out are not bounded.
+    Keys are 'own' and kinds of entities. Kinds without a key have no bounds.
     """
     return tuple({} for _ in self.roles)
 
@@ -85,39 +87,40 @@ class World(abc.ABC):
     """Returns pictures of the worlds in consecutive states of a simulator.
 
     Args:
-      states: what `Simulator.state` was.
+      states: consecutive values of `Simulator.state`.
 
     Returns:
       For each state a list of B pictures.
 
     Raises:
-      NotImplementedError: the world can't be drawn.
+      NotImplementedError: the world cannot be drawn.
     """
     raise NotImplementedError(f'{self.name} has no pictures')
 
   def draw(self, state: Any) -> list[shapes.Scene]:
-    """Returns what to draw of each of the B worlds, seen from above.
+    """Returns a scene, seen from above, for each of the B worlds.
 
     Raises:
-      NotImplementedError: the world is not made of shapes.
+      NotImplementedError: the world is not drawn from shapes.
     """
     raise NotImplementedError(f'{self.name} is not drawn from shapes')
 
   @property
   def legend(self) -> tuple[tuple[str, shapes.Colour], ...]:
-    """What the colours of the pictures mean, if anything."""
+    """Meanings of the colours in pictures; empty if they have none."""
     return ()
 
   def sketches(self, state: Any) -> list[Picture]:
-    """Returns pictures of the B worlds, quick enough for every step."""
+    """Returns pictures of the B worlds, fast enough for every step."""
     return self.pictures([state])[0]
 
   def speed(self) -> dict[str, float]:
-    """Measures the world by itself, for `launch.benchmark`.
+    """Measures the speed of the world without training.
 
     Returns:
-      `env_steps_per_second` and figures of the simulation by name, which begin
-      with `env_`; nothing where steps with random actions tell it all.
+      `env_steps_per_second`, and figures of the simulation whose names begin
+      with `env_`. Empty if `launch.benchmark` should time steps with random
+      actions instead.
     """
     return {}
 
@@ -125,7 +128,8 @@ class World(abc.ABC):
 class Environment(World):
   """B worlds of one task family that are simulated in a TensorFlow graph.
 
-  Pure functions of their arguments: state goes in and comes out.
+  The methods are pure functions of their arguments: they receive the state and
+  keep none.
   """
 
   is_in_graph = True
@@ -144,19 +148,19 @@ class Environment(World):
 
   @abc.abstractmethod
   def progress(self, state: types.State) -> tf.Tensor:
-    """Returns [B] in [0, 1]: coverage or success; what V averages."""
+    """Returns [B] in [0, 1]: coverage or success; task values average it."""
 
   def discount(self, state: types.State) -> tf.Tensor:
     """Returns [B]: 0 where the world ended on reaching this state, else 1.
 
-    A world that ends has to be at the start of its task again in this state.
-    Its task is judged by the progress at its first end.
+    In this state, a world that ended has to be at the start of its task again.
+    The progress at its first end counts for the rest of the roll-out.
     """
     return tf.ones_like(self.progress(state))
 
   @abc.abstractmethod
   def draw(self, state: types.State) -> list[shapes.Scene]:
-    """Returns what to draw of each of the B worlds."""
+    """Returns a scene for each of the B worlds."""
 
   def make_simulator(self, num_worlds: int) -> Simulator:
     return graph_simulator.GraphSimulator(self, num_worlds)
@@ -170,14 +174,14 @@ class Environment(World):
 
 
 class HostWorld(World):
-  """Worlds that a `Simulator` plays. What is stored is what was observed."""
+  """Worlds that a `Simulator` plays. Their stored states are observations."""
 
   is_in_graph = False
 
   def observe(self, state: types.State) -> types.Observations:
-    """Returns what was stored: it is what was observed."""
+    """Returns the stored state, which is the observation."""
     return state
 
   def read_task(self, state: types.State) -> tf.Tensor:
-    """Simulators know their tasks; see `Simulator.read_task`."""
+    """Not supported: observations lack the task; see `Simulator.read_task`."""
     raise NotImplementedError

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The tasks of a world that a user brings: a box, and functions in NumPy."""
+"""The task space of a user's world: a box, and functions in NumPy."""
 
 import copy
 from collections.abc import Callable, Sequence
@@ -20,17 +20,17 @@ Draw = Callable[[int, np.random.Generator], np.ndarray]
 # [K, entities].
 Feasible = Callable[[np.ndarray], np.ndarray]
 
-_KIND = 'point'  # What all are that have no names.
-_EDGE = 0.003  # Of the width: the rim that clipped numbers land in.
-_NUM_KNOWN = 1000  # Feasible tasks; infeasible ones are moved to the nearest.
-_MOST_ROUNDS = 1000  # Draws of as many tasks as are wanted, then of many.
+_KIND = 'point'  # Kind of entities without names.
+_EDGE = 0.003  # Rim that clipped numbers land in / width of the box.
+_NUM_KNOWN = 1000  # Feasible tasks that `clip` can move infeasible tasks to.
+_MOST_ROUNDS = 1000  # Of rejection sampling, for each of two batch sizes.
 
 
 class Box(task_space.TaskSpace):
-  """Tasks between bounds, each number with bounds of its own.
+  """Tasks in a box: each number has its own bounds.
 
   The user's functions see tasks in the shape of the bounds. They run on the
-  host, so curricula are not compiled by XLA.
+  host, so XLA does not compile curricula on such a space.
   """
 
   is_compiled = False
@@ -48,18 +48,18 @@ class Box(task_space.TaskSpace):
     """Initialises the space.
 
     Args:
-      low: [entities, size] or [entities], the least of each number.
-      high: of the same shape, the largest.
+      low: [entities, size] or [entities], the smallest value of each number.
+      high: the largest value of each number, in the same shape.
       easy: draws tasks that begin (almost) solved.
-      feasible: says which tasks of the box are possible, or which of their
-        entities can be where they are; None for all.
-      kinds: a name of each entity, for pictures; None if all are alike.
-      target: draws the tasks to be solved, on which policies are evaluated;
-        None for all that are feasible, uniformly.
+      feasible: says which tasks of the box are feasible, or which of their
+        entities are; None if all are.
+      kinds: name of the kind of each entity, for pictures; None for one kind.
+      target: draws target tasks, on which policies are evaluated; None for
+        uniform draws from all feasible tasks.
 
     Raises:
-      simulator.WorldError: low and high are no bounds, there is no feasible
-        task, tasks that are drawn are not feasible, or kinds are no names.
+      simulator.WorldError: low and high are not valid bounds, feasible tasks
+        are too rare, drawn tasks are not feasible, or kinds are not valid.
     """
     self._low, self._high = (np.asarray(x, np.float32) for x in (low, high))
     _check_bounds(self._low, self._high)
@@ -82,7 +82,7 @@ class Box(task_space.TaskSpace):
 
   @property
   def sides(self) -> np.ndarray:
-    """The bounds of a task, its shape and an axis [2]: low, high."""
+    """The bounds of a task, [*shape, 2]: low and high."""
     return np.stack([self._low, self._high], -1)
 
   @property
@@ -91,7 +91,7 @@ class Box(task_space.TaskSpace):
     return float(np.mean(self._high - self._low))
 
   def with_agents(self, num_agents: int) -> 'Box':
-    """Returns the space of worlds in which so many agents act."""
+    """Returns the same space for worlds with `num_agents` acting agents."""
     space = copy.copy(self)
     space.num_agents = num_agents
     return space
@@ -101,10 +101,10 @@ class Box(task_space.TaskSpace):
     return _on_host(self._judge, [phi], tf.bool, shape)
 
   def clip(self, phi: tf.Tensor, seed: types.Seed) -> tf.Tensor:
-    """Moves numbers to the rim of the box.
+    """Moves numbers that lie outside the box to its rim.
 
-    Tasks that are infeasible even so are replaced by the nearest of some that
-    are known to be feasible.
+    Tasks that are still infeasible are replaced by the nearest task of a sample
+    of feasible ones.
     """
     return _on_host(self._clip, [phi, seed], tf.float32, phi.shape)
 
@@ -140,7 +140,7 @@ class Box(task_space.TaskSpace):
   def _drawn(
     self, name: str, draw: Draw, num_tasks: int, rng: np.random.Generator
   ) -> np.ndarray:
-    """Returns what a function of the user's draws, feasible tasks."""
+    """Draws and checks tasks [num_tasks, D] with a user's function."""
     drawn = simulator.called(name, draw, num_tasks, rng)
     drawn = np.asarray(drawn, np.float32)
     if drawn.shape != (num_tasks, *self.shape):
@@ -163,10 +163,11 @@ class Box(task_space.TaskSpace):
   ) -> np.ndarray:
     """Returns feasible tasks [num_tasks, D]."""
     found, missing = [], num_tasks
-    # A single task may take more draws than rounds; a few do not take long.
+    # Small batches are fast, but _MOST_ROUNDS draws of a single task may all be
+    # infeasible. Larger batches follow then.
     sizes = [num_tasks, max(num_tasks, _NUM_KNOWN)]
     for size in np.repeat(sizes, _MOST_ROUNDS).tolist():
-      # In float32 the sum may be a little above `high`.
+      # Rounding to float32 may put the sum slightly above `high`.
       drawn = rng.random([size, *self.shape], np.float32)
       drawn = self._low + (self._high - self._low) * drawn
       drawn = np.minimum(drawn, self._high).reshape([size, self.num_dims])
@@ -188,15 +189,16 @@ class Box(task_space.TaskSpace):
     size = self.num_dims // self.num_entities
     legal = inside.reshape([len(tasks), self.num_entities, size]).all(2)
     if self._is_possible is not None and len(tasks):
-      # It need not know what lies outside: that is not legal anyway.
+      # The user's function need not handle tasks outside the box, which are not
+      # legal anyway.
       legal &= self._asked(np.clip(tasks, self._low, self._high))
     return legal.reshape([*leading, self.num_entities])
 
   def _asked(self, tasks: np.ndarray) -> np.ndarray:
-    """Returns what the user's function says of tasks [K, *shape] in the box.
+    """Calls the user's function with tasks [K, *shape] in the box.
 
     Returns:
-      bool [K, entities], or [K, 1] of whole tasks.
+      bool [K, entities], or [K, 1] if it judges whole tasks.
     """
     num = len(tasks)
     told = np.asarray(simulator.called('feasible', self._is_possible, tasks))
@@ -225,13 +227,13 @@ class Box(task_space.TaskSpace):
 
 
 def map_of(boxes: Sequence[Box]) -> map_layout.MapLayout | None:
-  """Returns where tasks put entities of two numbers each; None for others.
+  """Returns a map of entities of two numbers each; None for other sizes.
 
   Args:
-    boxes: of the same tasks with several numbers of agents, the most last.
+    boxes: boxes of one task with increasing numbers of agents.
 
   Raises:
-    simulator.WorldError: they have different kinds of entities.
+    simulator.WorldError: the boxes have different kinds of entities.
   """
   if any(box.shape[1:] != (2,) for box in boxes):
     return None
@@ -245,7 +247,8 @@ def map_of(boxes: Sequence[Box]) -> map_layout.MapLayout | None:
         'same kinds for all numbers of agents'
       )
   stages = {box.num_entities: box.kinds for box in boxes}
-  # The names of all stages in a row, of which a stage has only its own.
+  # `kinds` below is the concatenation of the names of all stages. Each row of
+  # counts selects the names of its own stage only.
   counts = tuple(
     tuple(int(num == own) for num in stages for _ in range(num))
     for own in stages
@@ -265,7 +268,7 @@ def map_of(boxes: Sequence[Box]) -> map_layout.MapLayout | None:
 
 
 def _around(sides: np.ndarray) -> map_layout.Box:
-  """Returns the box around boxes [entities, 2, 2] of points."""
+  """Returns the bounding box of boxes [entities, 2, 2] of points."""
   low, high = sides[..., 0].min(0).tolist(), sides[..., 1].max(0).tolist()
   return low[0], high[0], low[1], high[1]
 
@@ -273,7 +276,7 @@ def _around(sides: np.ndarray) -> map_layout.Box:
 def _checked_kinds(
   given: Sequence[str] | None, num_entities: int
 ) -> tuple[str, ...]:
-  """Returns a name of each entity."""
+  """Checks and returns the kind of each entity."""
   if given is None:
     return num_entities * (_KIND,)
   names = () if isinstance(given, str) else tuple(given)
@@ -305,7 +308,7 @@ def _on_host(
   dtype: tf.DType,
   shape: Sequence[int | None],
 ) -> tf.Tensor:
-  """Returns what a function of arrays does; in a graph, too."""
+  """Calls a function of arrays on the host, eagerly or from a graph."""
   if tf.executing_eagerly():
     arrays = [np.asarray(x) for x in inputs]
     return tf.constant(function(*arrays), dtype)

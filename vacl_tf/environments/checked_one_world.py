@@ -1,8 +1,8 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of what one world in plain Python, and its registration, give.
+"""Checks of a world in plain Python and of the arguments of `register`.
 
-Each fault is a WorldError of one line.
+Each fault raises a WorldError with a one-line message.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,10 +25,10 @@ _WRAPPERS = (
 
 
 def call(name: str, function: Callable[[int], Any], num_agents: int) -> Any:
-  """Returns what a function of the number of agents returns.
+  """Calls a user's function of the number of agents.
 
   Raises:
-    simulator.WorldError: it is no function, or fails.
+    simulator.WorldError: it is not a function, or it fails.
   """
   if not callable(function):
     raise simulator.WorldError(
@@ -41,10 +41,10 @@ def call(name: str, function: Callable[[int], Any], num_agents: int) -> Any:
 def box(
   tasks: Callable[[int], box_tasks.Box], num_agents: int
 ) -> box_tasks.Box:
-  """Returns the tasks of worlds with so many agents.
+  """Returns the box of tasks of worlds with `num_agents` agents.
 
   Raises:
-    simulator.WorldError: there are none.
+    simulator.WorldError: `tasks` does not return a box.
   """
   found = call('tasks', tasks, num_agents)
   if not isinstance(found, box_tasks.Box):
@@ -56,10 +56,10 @@ def box(
 
 
 def world(made: Any) -> one_world.OneWorld:
-  """Returns what was made, if it is a world.
+  """Returns the result of `make`, after checking that it is a world.
 
   Raises:
-    simulator.WorldError: it is not.
+    simulator.WorldError: it is not a world.
   """
   if not isinstance(made, one_world.OneWorld):
     raise simulator.WorldError(
@@ -72,10 +72,10 @@ def world(made: Any) -> one_world.OneWorld:
 def arrays(
   where: str, observation: one_world.Observation, num_agents: int
 ) -> dict[str, np.ndarray]:
-  """Returns arrays that begin with the axis of agents, by key.
+  """Returns an observation as arrays [num_agents, ...] by key.
 
   Raises:
-    simulator.WorldError: there are none; `where` is told.
+    simulator.WorldError: it is not valid; the message begins with `where`.
   """
   given = _given(where, observation)
   found = {key: _array(where, key, x) for key, x in given.items()}
@@ -100,7 +100,7 @@ def told(shapes: Layout) -> str:
 
 
 def check_step(where: str, found: one_world.Step, num_agents: int) -> None:
-  """Raises simulator.WorldError for what is no step."""
+  """Raises simulator.WorldError if a step is not valid."""
   if not isinstance(found, one_world.Step):
     raise simulator.WorldError(
       f'{where}: expected a one_world.Step, given {_article(found)}'
@@ -128,7 +128,7 @@ def check_step(where: str, found: one_world.Step, num_agents: int) -> None:
 
 
 def check_pictures(frames: Sequence[Any]) -> None:
-  """Raises simulator.WorldError for what are no pictures of one size."""
+  """Raises simulator.WorldError unless frames are pictures of one size."""
   for frame in frames:
     is_array = isinstance(frame, np.ndarray)
     is_coloured = is_array and frame.ndim == 3 and frame.shape[2] == 3
@@ -145,7 +145,7 @@ def check_pictures(frames: Sequence[Any]) -> None:
 
 
 def is_finite(where: str, observation: Any) -> bool:
-  """Returns whether there is an observation, of finite numbers."""
+  """Returns whether an observation is there and has only finite numbers."""
   arrays = [_as_array(x) for x in _given(where, observation).values()]
   return bool(arrays) and all(
     x is not None and x.dtype.kind in _NUMBERS and np.isfinite(x).all()
@@ -183,10 +183,10 @@ def _array(where: str, key: str, given: Any) -> np.ndarray:
 
 
 def _as_array(given: Any) -> np.ndarray | None:
-  """Returns an array, None of what can't be one."""
+  """Returns a value as an array; None if that fails."""
   try:
     return np.asarray(given)
-  except Exception:  # A tensor on another device has a TypeError, say.
+  except Exception:  # For example, TypeError for a tensor on another device.
     return None
 
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks of worlds that users bring: shapes, types, ranges and feasible tasks.
 
-Each fault is a WorldError of one line that names the array, what is expected
-and what was given; or what the world raised, and where.
+Each fault raises a WorldError with a one-line message: the array, what is
+expected and what was given, or what the world raised and where.
 """
 
 import contextlib
@@ -47,8 +47,8 @@ class Checked(base.Simulator):
     """Wraps a simulator.
 
     Args:
-      simulator: what is checked.
-      world: that it simulates.
+      simulator: the simulator to check.
+      world: the world that it simulates.
     """
     self._simulator = simulator
     self._world = world
@@ -148,7 +148,7 @@ def first_observations(world: base.World) -> types.Observations:
 
 
 def check_task_space(space: task_space.TaskSpace) -> None:
-  """Raises base.WorldError if draws are no feasible tasks, or clips are not."""
+  """Raises base.WorldError if drawn or clipped tasks are not feasible."""
   entities = np.asarray(space.entity_of_dim)
   _check_array(
     'entity_of_dim', entities, [space.num_dims], (np.integer,), 'integers'
@@ -171,7 +171,7 @@ def check_task_space(space: task_space.TaskSpace) -> None:
 def check_observations(
   observations: types.Observations, world: base.World, num_worlds: int
 ) -> None:
-  """Raises base.WorldError if these are not what the world's agents observe."""
+  """Raises base.WorldError if observations do not fit the world's roles."""
   _check_tuple('observations', observations, world)
   for role, found in zip(world.roles, observations, strict=True):
     name = f'observation of {role.name}'
@@ -205,7 +205,7 @@ def check_observations(
 def check_outcome(
   outcome: base.Outcome, world: base.World, num_worlds: int
 ) -> None:
-  """Raises base.WorldError if this is not what a step of the world leads to."""
+  """Raises base.WorldError if an outcome of a step does not fit the world."""
   if not isinstance(outcome, base.Outcome):
     raise base.WorldError(
       f'step: expected a base.Outcome, given {type(outcome).__name__}'
@@ -239,7 +239,7 @@ def _actions(world: base.World) -> tuple[np.ndarray, ...]:
 
 
 def _check_attributes(world: base.World) -> None:
-  """Raises base.WorldError for what a world has to say of itself."""
+  """Raises base.WorldError if an attribute of the world is not valid."""
   for name, kind in _ATTRIBUTES.items():
     _check_attribute(world, name, kind)
   for name in ('num_dims', 'num_entities', 'num_agents'):
@@ -266,9 +266,9 @@ def _check_attributes(world: base.World) -> None:
 
 
 def _check_names(roles: tuple[types.Role, ...]) -> None:
-  """Raises base.WorldError if policies could not have arguments of that name.
+  """Raises base.WorldError if a name is not a valid argument of a policy.
 
-  They are called by name: with `own`, each kind, `<kind>_mask`, `memory`.
+  Policies have the arguments `own`, each kind, `<kind>_mask` and `memory`.
   """
   names = [role.name for role in roles]
   for index, role in enumerate(roles):
@@ -346,7 +346,7 @@ def _check_array(
   dtypes: tuple[type, ...],
   what: str,
 ) -> None:
-  """Raises base.WorldError for another shape, None being any size, or type."""
+  """Raises base.WorldError for a wrong dtype or shape; None is any size."""
   array = _called(name, np.asarray, given)
   is_right = array.ndim == len(shape) and all(
     size in (None, found)

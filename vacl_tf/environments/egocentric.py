@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What the egocentric transforms of all worlds share."""
+"""Code that the egocentric transforms of all worlds share."""
 
 import tensorflow as tf
 

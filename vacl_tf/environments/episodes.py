@@ -1,9 +1,9 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Episodes of worlds that are stepped from outside; what all views share.
+"""Episodes of worlds that are stepped from outside, shared by all views.
 
 The views of dm_env, PettingZoo and Gymnasium differ in how they name and pack
-what goes in and comes out. Seeds, tasks, the horizon and checks are here.
+actions and results. This module handles seeds, tasks, the horizon and checks.
 """
 
 import numbers
@@ -21,12 +21,12 @@ from vacl_tf.environments import base
 from vacl_tf.environments import simulator
 
 SampleTasks = Callable[[int, types.Seed], tf.Tensor]
-_MOST_SHOWN = 20  # Numbers of an array in a message.
-_MOST_LETTERS = 60  # Of something else.
+_MOST_SHOWN = 20  # Largest number of array elements in a message.
+_MOST_LETTERS = 60  # Largest length of any other value in a message.
 
 
 class Step(NamedTuple):
-  """What a step of B worlds has led to; arrays."""
+  """Results of one step of B worlds, as arrays."""
 
   reward: tuple[np.ndarray, ...]  # Per role [B, n] float32.
   progress: np.ndarray  # [B] in [0, 1]: coverage or success.
@@ -35,21 +35,21 @@ class Step(NamedTuple):
 
 
 class Options(NamedTuple):
-  """What `reset` may be told besides a seed."""
+  """Arguments of `reset` besides the seed."""
 
   task: Any = None  # Task vectors [D] or [B, D]; None to draw them.
   num_agents: int | None = None  # None for as many as before.
 
 
 class Episodes:
-  """B worlds that begin together and have one horizon.
+  """B worlds that begin together and share a horizon.
 
   Attributes:
     env: the world.
-    num_worlds: how many (B).
-    simulator: what plays them.
-    phi: [B, D] tasks of the episode, None before the first.
-    is_playing: whether there is an episode to be stepped.
+    num_worlds: number of worlds (B).
+    simulator: simulator of the worlds.
+    phi: [B, D] tasks of the current episode; None before the first one.
+    is_playing: whether an episode is in progress.
   """
 
   def __init__(
@@ -63,10 +63,10 @@ class Episodes:
 
     Args:
       env: the world.
-      num_worlds: how many (B).
-      seed: of tasks and worlds; with equal seeds, episodes are equal.
-      sample_tasks: draws tasks, called as `env.task_space.sample_easy` is; by
-        default tasks of the target distribution.
+      num_worlds: number of worlds (B).
+      seed: seed of tasks and worlds; equal seeds give equal episodes.
+      sample_tasks: draws tasks, with the signature of
+        `env.task_space.sample_easy`; None for target tasks.
     """
     self.env = env
     self.num_worlds = num_worlds
@@ -76,7 +76,7 @@ class Episodes:
     self._sample_tasks = sample_tasks or env.task_space.sample_target
     self._source = 'sample_tasks' if sample_tasks else 'sample_target'
     self._seeds = tf.function(_seeds, autograph=False)
-    # A user's sampler may be any Python, and even have a state.
+    # A user's sampler may be any Python code, even with state: do not trace it.
     self._draw = self._drawn
     if sample_tasks is None:
       self._draw = tf.function(self._drawn, autograph=False)
@@ -85,31 +85,31 @@ class Episodes:
     self._num_steps = 0
     self.simulator = env.make_simulator(num_worlds)
     self.simulator.restarts = num_worlds > 1
-    # Any tasks will do to see what observations look like.
+    # Begin any tasks, so that views can read the shapes of observations.
     task_seed, place_seed = randomness.split(self._seed, 2)
     easy = env.task_space.sample_easy(num_worlds, task_seed)
     self._place(easy.numpy(), place_seed)
 
   @property
   def state(self) -> Any:
-    """What `World.pictures` needs of the present; None before an episode."""
+    """The current state, for `World.pictures`; None before an episode."""
     return self.simulator.state if self._num_episodes else None
 
   def reset(self, seed: int | None = None, phi: Any = None) -> None:
     """Begins an episode in every world.
 
     Args:
-      seed: starts the sequence of episodes anew; None to continue it.
-      phi: [B, D] legal tasks, of `legal_tasks`; None to draw some.
+      seed: restarts the sequence of episodes; None to continue it.
+      phi: [B, D] tasks, as returned by `legal_tasks`; None to draw them.
 
     Raises:
-      ValueError: the seed is none, a drawn task is not legal, or drawing it
-        failed; the episode in progress goes on.
+      ValueError: the seed is not valid, a drawn task is not legal, or drawing
+        tasks failed. The episode in progress continues.
     """
     self.check_open()
     root = self._seed if seed is None else randomness.root(seed)
     index = self._num_episodes if seed is None else 0
-    # TensorFlow keeps a tensor of each number of Python's, for ever.
+    # np.int32: TensorFlow never frees the tensor that it caches per Python int.
     task_seed, place_seed = self._seeds(root, tf.constant(np.int32(index)))
     if phi is None:
       drawn = simulator.called(self._source, self._draw, task_seed)
@@ -124,11 +124,12 @@ class Episodes:
   def step(self, actions: tuple[np.ndarray, ...]) -> Step:
     """Plays a checked action [B, n, ...] of every agent of each role.
 
-    The episode is over at the horizon, and one world alone also when it ends
-    before. Among others such a world goes on from the start of its task.
+    The episode is over at the horizon. A single world that ends earlier also
+    ends the episode; one of several worlds continues from the start of its
+    task.
 
     Raises:
-      ValueError: there is no episode in progress.
+      ValueError: no episode is in progress.
     """
     self.check_playing()
     outcome = self.simulator.step(actions)
@@ -158,7 +159,7 @@ class Episodes:
       raise ValueError('the view is closed; make a new one')
 
   def check_playing(self) -> None:
-    """Raises ValueError if there is no episode in progress."""
+    """Raises ValueError if no episode is in progress."""
     self.check_open()
     if not self.is_playing:
       when = (
@@ -167,7 +168,7 @@ class Episodes:
       raise ValueError(f'step {when}; call reset() first')
 
   def close(self) -> None:
-    """Frees what the worlds hold; a second time does nothing."""
+    """Releases the resources of the worlds; a second call does nothing."""
     if not self._is_closed:
       self._is_closed, self.is_playing = True, False
       self.simulator.close()
@@ -192,10 +193,10 @@ def read_options(options: Any) -> tuple[Options, str]:
     options: a dict or None.
 
   Returns:
-    The options, and what is wrong with keys that there are not, '' if nothing.
+    The options, and a message about unknown keys, '' if there are none.
 
   Raises:
-    ValueError: it is no dict.
+    ValueError: options is not a dict.
   """
   allowed = f'allowed keys: {", ".join(Options._fields)}'
   if options is None:
@@ -212,7 +213,7 @@ def strict_options(options: Any, env: base.World) -> Options:
   """Returns the options of a reset that keeps the number of agents.
 
   Raises:
-    ValueError: there are others, or another number of agents.
+    ValueError: there are unknown options, or another number of agents.
   """
   found, wrong = read_options(options)
   if wrong:
@@ -230,16 +231,16 @@ def strict_options(options: Any, env: base.World) -> Options:
 def legal_tasks(
   env: base.World, phi: Any, num_worlds: int, name: str
 ) -> np.ndarray:
-  """Returns tasks [B, D] float32, if they are legal.
+  """Returns tasks [B, D] as float32, after checking that they are legal.
 
   Args:
     env: the world.
-    phi: [D] for all worlds, or [B, D] if they are several.
-    num_worlds: how many (B).
-    name: of phi in messages.
+    phi: [D] for all worlds, or [B, D] if there are several worlds.
+    num_worlds: number of worlds (B).
+    name: name of phi in messages.
 
   Raises:
-    ValueError: they are not; the message offers the nearest legal task.
+    ValueError: a task is not legal; the message names the nearest legal task.
   """
   space = env.task_space
   try:
@@ -278,16 +279,16 @@ def legal_tasks(
 def checked_action(
   action: Any, spec: specs.BoundedArray, name: str, source: str
 ) -> np.ndarray:
-  """Returns an action as an array, if it is one.
+  """Returns an action as an array, after checking it.
 
   Args:
-    action: what a user gives.
-    spec: what is allowed.
-    name: of the action in messages.
-    source: what tells users the same, for messages.
+    action: the action from the user.
+    spec: spec that the action has to fit.
+    name: name of the action in messages.
+    source: where users find the spec, for messages.
 
   Raises:
-    ValueError: type, shape or range are others.
+    ValueError: type, shape or range do not fit the spec.
   """
   try:
     array = np.asarray(action)
@@ -317,7 +318,7 @@ def checked_action(
 
 
 def named(observation: types.Observation) -> dict[str, np.ndarray]:
-  """Returns what the agents of a role observe, by 'own', kind, kind_mask."""
+  """Returns the arrays of an observation by name: own, KIND, KIND_mask."""
   masks = {f'{kind}_mask': mask for kind, mask in observation.masks.items()}
   return {'own': observation.own, **observation.entities, **masks}
 
@@ -332,7 +333,7 @@ def action_spec(role: types.Role, *leading: int) -> specs.BoundedArray:
 
 
 def checked_num_agents(num_agents: Any) -> int:
-  """Returns a number of agents, if it is a whole number."""
+  """Returns a number of agents, after checking that it is whole."""
   if isinstance(num_agents, bool) or not isinstance(
     num_agents, numbers.Integral
   ):

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""An in-graph environment as a simulator, for whatever runs on the host."""
+"""Runs an in-graph environment as a simulator, for callers on the host."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
@@ -14,13 +14,14 @@ from vacl_tf.environments import packing
 from vacl_tf.environments import simulator
 from vacl_tf.environments import task_space
 
-# With more, XLA gains nothing. One world of Simple-Spread with 24, 50 and 100
-# agents takes 0.5, 1 and 3.6 times as long with it, and compiles in 2 to 10 s.
+# XLA is not used with more entities, as it gains nothing. With XLA, one world
+# of Simple-Spread with 24, 50 and 100 agents takes 0.5, 1 and 3.6 times as long
+# as without, and compiles in 2 to 10 s.
 _MOST_ENTITIES = 64
 
 
 class Environment(Protocol):
-  """What is used of a `base.Environment`, which makes these simulators."""
+  """The part of `base.Environment` that `GraphSimulator` uses."""
 
   roles: tuple[types.Role, ...]
   horizon: int
@@ -38,9 +39,10 @@ class Environment(Protocol):
 class GraphSimulator(simulator.Simulator):
   """B worlds of an environment, stepped one compiled call at a time.
 
-  The arithmetic of a step takes microseconds, so what counts is the number of
-  operations, tensors and Python objects around it: XLA makes a few kernels of
-  the step, and `packing` a few vectors of state and observations.
+  The arithmetic of a step takes microseconds, so most of the time goes to the
+  operations, tensors and Python objects around it. XLA therefore compiles the
+  step to a few kernels, and `packing` turns state and observations into a few
+  vectors.
   """
 
   def __init__(self, env: Environment, num_worlds: int) -> None:
@@ -48,11 +50,11 @@ class GraphSimulator(simulator.Simulator):
 
     Args:
       env: the environment.
-      num_worlds: how many (B).
+      num_worlds: number of worlds (B).
     """
     self.num_worlds = num_worlds
     self._env = env
-    # Concrete: many simulators are no reason to warn of retracing.
+    # A concrete function: otherwise many simulators cause retracing warnings.
     self._begin = tf.function(
       self._placed, autograph=False
     ).get_concrete_function(
@@ -63,14 +65,14 @@ class GraphSimulator(simulator.Simulator):
     self._state_packing = packing.Packing(state)
     self._observation_packing = packing.Packing(self._observed)
     self._advance: Callable[..., list[tf.Tensor]] | None = None
-    self._packed_state: list[tf.Tensor] = []  # None until there are tasks.
+    self._packed_state: list[tf.Tensor] = []  # Empty until there are tasks.
     self._packed_observations: list[tf.Tensor] = []
-    self._state: types.State = None  # Unpacked when it is asked for.
+    self._state: types.State = None  # Unpacked on demand.
     self._num_steps = 0
 
   @property
   def state(self) -> types.State:
-    """What `Environment.draw` takes; None before the first episode."""
+    """The state, for `Environment.draw`; None before the first episode."""
     if self._state is None and self._packed_state:
       self._state = self._state_packing.unpack(self._packed_state)
     return self._state
@@ -80,7 +82,8 @@ class GraphSimulator(simulator.Simulator):
 
     Args:
       phi: [B, D] float32.
-      seed: integers; two of them are the seed that `Environment.place` gets.
+      seed: integers, from which `_as_seed` makes the seed [2] of
+        `Environment.place`.
     """
     phi = tf.constant(phi, tf.float32)
     expected = [self.num_worlds, self._env.task_space.num_dims]
@@ -132,9 +135,9 @@ class GraphSimulator(simulator.Simulator):
     return state, self._env.observe(state)
 
   def _compile(self) -> Callable[..., list[tf.Tensor]]:
-    """Returns the compiled step, from packed state and actions.
+    """Returns the compiled step, a function of packed state and actions.
 
-    It returns the packed state, observations and outcome after it.
+    The function returns the packed state, observations and outcome.
     """
     env = self._env
     like = [tf.TensorSpec([self.num_worlds])] * 2  # Progress and discount.
@@ -175,7 +178,7 @@ def _like(
 ) -> types.Observation:
   """Returns an observation of the same kinds from leaves, as `tf.nest` would.
 
-  That takes 30 us, mostly to find out what an observation is.
+  `tf.nest` takes 30 us, mostly to find out the structure of an observation.
   """
   own = next(leaves)
   kinds = observation.entities

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Gymnasium's spaces: what an agent does and observes, as we spell it."""
+"""Converts Gymnasium's action and observation spaces to our conventions."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,14 +20,14 @@ except ImportError as error:
 
 
 def action_spec(space: spaces.Space, name: str) -> specs.BoundedArray:
-  """Returns the spec of actions.
+  """Returns the spec of an agent's actions.
 
   Args:
-    space: of one agent's actions.
-    name: of the space, for messages.
+    space: space of one agent's actions.
+    name: name of the space in messages.
 
   Raises:
-    base.WorldError: we have no policies for such actions.
+    base.WorldError: the library has no policies for such actions.
   """
   if isinstance(space, spaces.Discrete):
     return types.discrete(int(space.n))
@@ -48,12 +48,12 @@ def action_spec(space: spaces.Space, name: str) -> specs.BoundedArray:
 
 
 def to_action(space: spaces.Space) -> Callable[[np.ndarray], Any]:
-  """Returns what makes an action of the space of one that fits its spec."""
+  """Returns a function that maps actions of the spec to the space."""
   if isinstance(space, spaces.Discrete):
     return lambda action: space.dtype.type(action + space.start)
   if isinstance(space, spaces.MultiDiscrete):
     return lambda action: (action + space.start).astype(space.dtype)
-  # Bounds in float32 may lie outside of those in float64.
+  # The float32 bounds of the spec may lie outside the float64 bounds.
   return lambda action: np.clip(
     action.astype(space.dtype), space.low, space.high
   )
@@ -62,8 +62,8 @@ def to_action(space: spaces.Space) -> Callable[[np.ndarray], Any]:
 def to_arrays(space: spaces.Space, observation: Any) -> dict[str, np.ndarray]:
   """Returns an observation as a dict of vectors and of entities [m, F].
 
-  Matrices in a Dict are entities. All else is flattened as
-  gymnasium.spaces.flatten does.
+  Matrices in a Dict are entities. gymnasium.spaces.flatten turns everything
+  else into vectors.
   """
   if not isinstance(space, spaces.Dict):
     return {'own': spaces.flatten(space, observation)}

@@ -35,21 +35,22 @@ def gym_env(
   render_mode: str | None = None,
   **constants: Any,
 ) -> 'GymEnv':
-  """Returns one world of a task of one agent.
+  """Returns one world of a task with one agent.
 
   Args:
-    name: of the task.
-    num_agents: 1, or None where that is the task's own number.
-    num_boxes: in tasks that have some; None for as many as num_agents, if they
-      are given, else for the task's own number.
-    seed: of the episodes until a reset has another.
-    observations: 'flat' for a vector, 'dict' for arrays by name.
-    render_mode: 'rgb_array', 'human' or None.
-    **constants: others of the task's, such as its horizon.
+    name: name of the task.
+    num_agents: 1, or None if that is the task's own number.
+    num_boxes: boxes in the world, if the task has any; None for as many as
+      num_agents, if that is given, or else for the task's own number.
+    seed: seed of the episodes until a reset gives another.
+    observations: 'flat' for one vector, 'dict' for arrays by name.
+    render_mode: mode of `render`: 'rgb_array', 'human' or None.
+    **constants: other constants of the task, such as its horizon.
 
   Raises:
-    ImportError: Gymnasium, or what simulates the world, is not installed.
-    ValueError: there is no such task, or not with one agent or such constants.
+    ImportError: Gymnasium or the simulator of the world is not installed.
+    ValueError: there is no such task, it has more than one agent, or its
+      constants are not possible.
   """
   env = environments.load(name, num_agents, num_boxes, **constants)
   return GymEnv(env, seed, observations=observations, render_mode=render_mode)
@@ -66,24 +67,25 @@ def vector_env(
   render_mode: str | None = None,
   **constants: Any,
 ) -> 'VectorEnv':
-  """Returns a batch of worlds, each agent of which is an environment.
+  """Returns a batch of worlds in which each agent is an environment.
 
   Args:
-    name: of the task.
-    num_agents: of each world; None for as many as num_boxes, if they are given,
-      else for the task's own number.
-    num_worlds: how many (B); `num_envs` is B times the number of agents.
-    num_boxes: in tasks that have some; None for as many as num_agents, if they
-      are given, else for the task's own number.
-    seed: of the episodes until a reset has another.
-    observations: 'flat' for a vector an agent, 'dict' for arrays by name.
-    render_mode: 'rgb_array' or None.
-    **constants: others of the task's, such as its horizon.
+    name: name of the task.
+    num_agents: agents in each world; None for as many as num_boxes, if that is
+      given, or else for the task's own number.
+    num_worlds: number of worlds (B); `num_envs` is B times the number of
+      agents.
+    num_boxes: boxes in each world, if the task has any; None for as many as
+      num_agents, if that is given, or else for the task's own number.
+    seed: seed of the episodes until a reset gives another.
+    observations: 'flat' for one vector per agent, 'dict' for arrays by name.
+    render_mode: mode of `render`: 'rgb_array' or None.
+    **constants: other constants of the task, such as its horizon.
 
   Raises:
-    ImportError: Gymnasium, or what simulates the worlds, is not installed.
-    ValueError: there is no such task, or not with such constants, or its agents
-      differ in what they observe or do.
+    ImportError: Gymnasium or the simulator of the worlds is not installed.
+    ValueError: there is no such task, its constants are not possible, or its
+      agents differ in what they observe or do.
   """
   env = environments.load(name, num_agents, num_boxes, **constants)
   return VectorEnv(
@@ -94,7 +96,8 @@ def vector_env(
 class GymEnv(gymnasium.Env):
   """One world of one agent.
 
-  Infos have the progress of the world in [0, 1] and, after a reset, its task.
+  Infos have the task after a reset, and the progress of the world, in [0, 1],
+  after a step.
   """
 
   def __init__(
@@ -109,12 +112,12 @@ class GymEnv(gymnasium.Env):
 
     Args:
       env: the world.
-      seed: of the episodes until a reset has another.
-      observations: 'flat' for a vector, 'dict' for arrays by name.
-      render_mode: 'rgb_array', 'human' or None.
+      seed: seed of the episodes until a reset gives another.
+      observations: 'flat' for one vector, 'dict' for arrays by name.
+      render_mode: mode of `render`: 'rgb_array', 'human' or None.
 
     Raises:
-      ValueError: one of the arguments is not possible.
+      ValueError: an argument is not possible.
     """
     spaces.check_modes(observations, render_mode)
     num_agents = sum(role.num_agents for role in env.roles)
@@ -137,7 +140,7 @@ class GymEnv(gymnasium.Env):
 
   @property
   def simulator(self) -> base.Simulator:
-    """The batch of one world that this shows."""
+    """The simulator of the world: a batch of one."""
     return self._episodes.simulator
 
   def reset(
@@ -149,12 +152,12 @@ class GymEnv(gymnasium.Env):
     """Begins an episode.
 
     Args:
-      seed: starts the sequence of episodes anew; None to continue it.
-      options: {'task': phi} for a task [D] of this episode alone.
+      seed: restarts the sequence of episodes; None to continue it.
+      options: {'task': phi} sets the task [D] of this episode only.
 
     Raises:
-      ValueError: the seed is none, the task is not legal, or there are other
-        options; the episode in progress goes on.
+      ValueError: the seed is not valid, the task is not legal, or an option is
+        not supported. The episode in progress continues.
     """
     _begin(self._episodes, seed, options)
     super().reset(seed=None if seed is None else int(seed))
@@ -169,8 +172,8 @@ class GymEnv(gymnasium.Env):
       at the horizon, and info.
 
     Raises:
-      ValueError: there is no episode in progress, or it is no such action;
-        nothing was played.
+      ValueError: no episode is in progress, or the action is not valid. The
+        world is not stepped then.
     """
     self._episodes.check_playing()
     array = episodes.checked_action(
@@ -195,12 +198,12 @@ class GymEnv(gymnasium.Env):
     return None
 
   def close(self) -> None:
-    """Frees what the world holds; a second time does nothing."""
+    """Releases the world's resources; a second call does nothing."""
     self._window.close()
     self._episodes.close()
 
   def _show(self) -> None:
-    """Draws the window, which Gymnasium wants without being asked."""
+    """Updates the window in mode 'human', as Gymnasium requires."""
     if self.render_mode == 'human':
       self.render()
 
@@ -212,11 +215,12 @@ class GymEnv(gymnasium.Env):
 class VectorEnv(gymnasium.vector.VectorEnv):
   """B worlds of n alike agents; each agent is one of B n environments.
 
-  The agents of a world come one after another. Worlds begin together, and at
-  the horizon all of them do again in the same step: the observations are then
-  those of new episodes, and infos have `final_obs` and `final_info`. One of
-  several worlds that ends before goes on from the start of its task and has no
-  `final_obs`; one world alone begins another episode then, as at the horizon.
+  The agents of a world come one after another. All worlds begin together. At
+  the horizon all of them begin new episodes in the same step: its observations
+  are those of the new episodes, and infos have `final_obs` and `final_info`. If
+  one of several worlds ends earlier, it continues from the start of its task,
+  without `final_obs`. A single world that ends earlier begins a new episode, as
+  at the horizon.
   """
 
   def __init__(
@@ -232,13 +236,13 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
     Args:
       env: the world.
-      num_worlds: how many (B).
-      seed: of the episodes until a reset has another.
-      observations: 'flat' for a vector an agent, 'dict' for arrays by name.
-      render_mode: 'rgb_array' or None.
+      num_worlds: number of worlds (B).
+      seed: seed of the episodes until a reset gives another.
+      observations: 'flat' for one vector per agent, 'dict' for arrays by name.
+      render_mode: mode of `render`: 'rgb_array' or None.
 
     Raises:
-      ValueError: one of the arguments is not possible.
+      ValueError: an argument is not possible.
     """
     spaces.check_modes(observations, render_mode, ('rgb_array',))
     if len(env.roles) > 1:
@@ -272,7 +276,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
   @property
   def simulator(self) -> base.Simulator:
-    """The batch of worlds that this shows."""
+    """The simulator of the worlds."""
     return self._episodes.simulator
 
   def reset(
@@ -284,13 +288,13 @@ class VectorEnv(gymnasium.vector.VectorEnv):
     """Begins an episode in every world.
 
     Args:
-      seed: starts the sequence of episodes anew; None to continue it.
-      options: {'task': phi} for tasks [B, D], or one [D] for all, of this
-        episode alone.
+      seed: restarts the sequence of episodes; None to continue it.
+      options: {'task': phi} sets the tasks [B, D], or one task [D] for all
+        worlds, of this episode only.
 
     Raises:
-      ValueError: the seed is none, a task is not legal, or there are other
-        options; the episode in progress goes on.
+      ValueError: the seed is not valid, a task is not legal, or an option is
+        not supported. The episode in progress continues.
     """
     _begin(self._episodes, seed, options)
     super().reset(seed=None if seed is None else int(seed))
@@ -309,8 +313,8 @@ class VectorEnv(gymnasium.vector.VectorEnv):
       only cut off [B n], and infos.
 
     Raises:
-      ValueError: there is no episode in progress, or these are no such actions;
-        nothing was played.
+      ValueError: no episode is in progress, or the actions are not valid. The
+        worlds are not stepped then.
     """
     self._episodes.check_playing()
     array = episodes.checked_action(
@@ -343,7 +347,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
     return tuple(spaces.pictures(self._episodes, self.render_mode))
 
   def close_extras(self, **kwargs: Any) -> None:
-    """Frees what the worlds hold."""
+    """Releases the resources of the worlds."""
     self._episodes.close()
 
   def _observed(self) -> Any:
@@ -365,7 +369,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
     return np.repeat(values, self._role.num_agents, 0)
 
   def _info(self, name: str, values: np.ndarray) -> _Info:
-    """Returns values [B, ...] of worlds as Gymnasium's vectors have infos."""
+    """Returns values [B, ...] of worlds as infos of a VectorEnv."""
     there = np.ones([self.num_envs], bool)
     return {name: self._of_agents(values), f'_{name}': there}
 
@@ -374,7 +378,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
 
 def _begin(worlds: episodes.Episodes, seed: int | None, options: Any) -> None:
-  """Resets worlds as a user asked for it."""
+  """Resets worlds with the seed and the options from the user."""
   phi = episodes.strict_options(options, worlds.env).task
   if phi is not None:
     phi = episodes.legal_tasks(
@@ -384,5 +388,5 @@ def _begin(worlds: episodes.Episodes, seed: int | None, options: Any) -> None:
 
 
 def _merged(array: np.ndarray) -> np.ndarray:
-  """Returns [B n, ...] of [B, n, ...]."""
+  """Returns an array [B, n, ...] as [B n, ...]."""
   return array.reshape(-1, *array.shape[2:])

@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 
 
 class GymnasiumWorld(one_world.OneWorld):
-  """One agent in an environment that begins where its options say.
+  """One agent in an environment that receives its task as a reset option.
 
   The environment has to understand reset(options={'task': task}), and step has
-  to return info['progress'] in [0, 1]. If it has a method read_task(), that
-  tells which task it is in now. It is drawn if its render_mode is 'rgb_array'.
+  to return info['progress'] in [0, 1]. It may have a method read_task() that
+  returns the task of its current state. It is drawn if its render_mode is
+  'rgb_array'.
   """
 
   def __init__(self, env: 'gymnasium.Env') -> None:

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Where the entities of task vectors lie on the map; no TensorFlow."""
+"""Where the entities of task vectors lie on a map; no TensorFlow."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -14,18 +14,18 @@ class MapLayout(NamedTuple):
   """How to draw the tasks of a curriculum.
 
   Attributes:
-    kinds: of entities, in the order of phi; each has as many numbers, unless
-      counts says how many.
-    mover: the kind that has to be at the goals.
-    goal: the kind that these are; the mover's own if there is no other.
-    movers: box of the movers, and of all others but goals, in the target tasks.
-    goals: box of the goals there.
-    unit: of phi, as a length on the map.
-    length: what lengths are in.
-    counts: of the kinds, those of all tasks that there may be.
-    sample: returns so many target tasks [rows, D], where they do not fill the
-      boxes evenly.
-    walls: boxes that they fill.
+    kinds: kinds of entities, in the order of phi. Each kind has the same number
+      of entities, unless counts says otherwise.
+    mover: the kind that has to reach the goals.
+    goal: the kind of the goals; equal to mover if there is only one kind.
+    movers: box of all entities except goals in the target tasks.
+    goals: box of the goals in the target tasks.
+    unit: length on the map of one unit of phi.
+    length: name of the unit of lengths on the map.
+    counts: numbers of entities of each kind, a tuple for each entity count.
+    sample: given a number of rows, returns target tasks [rows, D]; None if
+      target tasks are uniform over the boxes.
+    walls: boxes of the walls.
   """
 
   kinds: tuple[str, ...]
@@ -46,7 +46,7 @@ class MapLayout(NamedTuple):
     return np.repeat(self.kinds, count)
 
   def points(self, phi: np.ndarray) -> dict[str, np.ndarray]:
-    """Returns kind -> [rows, number, 2] on the map, of tasks phi [rows, D]."""
+    """Returns the points [rows, number, 2] of tasks phi [rows, D] by kind."""
     num = phi.shape[1] // 2
     points = self.unit * phi.reshape(len(phi), num, 2)
     names = self.names(num)

@@ -12,30 +12,31 @@ from typing import NamedTuple
 import numpy as np
 from dm_env import specs
 
-# What n agents observe: an array [n, F], or a dict. Its arrays [n, F] together
-# are what an agent knows of itself, those [n, m, F] are entities of the kind
-# that the key names, and a bool [n, m] called KIND_mask says which of them are
-# there. A single agent may leave out the axis n.
+# The observation of n agents: an array [n, F], or a dict of arrays. In a dict,
+# the arrays [n, F] together are the agents' own features. An array [n, m, F]
+# has m entities of the kind that its key names, and a bool array [n, m] called
+# KIND_mask says which of them are there. A world with a single agent may leave
+# out the axis n.
 Observation = np.ndarray | Mapping[str, np.ndarray]
 
 
 class Step(NamedTuple):
-  """What a step has led to."""
+  """Results of one step."""
 
   observation: Observation
-  reward: float | np.ndarray  # Of all agents, or [n].
+  reward: float | np.ndarray  # One for all agents, or [n].
   progress: float  # In [0, 1]: coverage or success.
-  has_ended: bool = False  # The world is over, with no reward to come.
-  is_cut: bool = False  # The world goes no further, though it is not over.
+  has_ended: bool = False  # Terminated: there is no further reward.
+  is_cut: bool = False  # Truncated: the world is cut off before its end.
 
 
 class OneWorld(abc.ABC):
-  """One world.
+  """One world in plain Python.
 
   Attributes:
-    num_agents: that act (n).
-    action: of one agent; see `types.discrete`, `types.multi_discrete` and
-      `types.continuous`.
+    num_agents: number of acting agents (n).
+    action: spec of one agent's action; see `types.discrete`,
+      `types.multi_discrete` and `types.continuous`.
   """
 
   num_agents: int = 1
@@ -43,11 +44,11 @@ class OneWorld(abc.ABC):
 
   @abc.abstractmethod
   def reset(self, task: np.ndarray, rng: np.random.Generator) -> Observation:
-    """Begins an episode of a task, in the shape of its box.
+    """Begins an episode of a task.
 
     Args:
-      task: where the world begins.
-      rng: for all else that is random in the episode.
+      task: where the world begins, in the shape of the box of tasks.
+      rng: generator for everything else that is random in the episode.
     """
 
   @abc.abstractmethod
@@ -57,7 +58,7 @@ class OneWorld(abc.ABC):
   def read_task(self) -> np.ndarray | None:
     """Returns the task that would place the world as it is now.
 
-    None if the world can't tell; then it is the task that it began with.
+    None if the world cannot tell; the task that it began with is used then.
     """
     return None
 
@@ -66,5 +67,5 @@ class OneWorld(abc.ABC):
     return None
 
   def close(self) -> None:
-    """Frees what the world holds."""
+    """Releases the resources of the world."""
     return

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Structures of small tensors as one vector for each type.
+"""Packs structures of small tensors into one vector for each dtype.
 
 Each tensor that goes into a compiled function, or comes out of one, costs about
 10 us of Python, which is more than the arithmetic of one world.
@@ -14,21 +14,21 @@ import tensorflow as tf
 
 
 class Packing:
-  """How a structure of tensors lies in vectors.
+  """The layout of a structure of tensors in vectors.
 
   Attributes:
-    specs: of the vectors.
+    specs: specs of the vectors.
   """
 
   def __init__(self, like: Any) -> None:
     """Lays out a structure.
 
     Args:
-      like: tensors or their specs, of known shapes.
+      like: the structure, of tensors with known shapes or of their specs.
     """
     self._like = like
     sizes: dict[tf.DType, int] = {}
-    self._slots = []  # Of each leaf: type, first, end, shape.
+    self._slots = []  # Of each leaf: dtype, first, end, shape.
     for leaf in tf.nest.flatten(like):
       first = sizes.get(leaf.dtype, 0)
       end = first + leaf.shape.num_elements()

@@ -8,7 +8,7 @@ they differ docs/reproduction.md says which one is followed, and why.
 
 from typing import Any
 
-# Of all tasks, by dotted name; preset 'paper'.
+# Constants of the preset 'paper' of all tasks, by dotted name.
 PUBLISHED: dict[str, Any] = {
   'training.num_tasks': 500,  # [code]
   'agent.activation': 'tanh',  # [code]
@@ -20,7 +20,7 @@ PUBLISHED: dict[str, Any] = {
   'ppo.max_gradient_norm': 0.0,  # [code] off in the released commands.
   'ppo.normalize_value': False,  # [code] off in the released commands.
   'curriculum.num_children': 150,  # [paper]
-  'curriculum.max_children_per_seed': 0,  # [code] always all of them.
+  'curriculum.max_children_per_seed': 0,  # [code] no bound.
   'curriculum.step_size': 0.6,  # [paper] Simple-Spread.
   'curriculum.noise': 0.6,  # [paper] Simple-Spread.
   'curriculum.noise_probability': 1.0,  # [paper]
@@ -29,5 +29,5 @@ PUBLISHED: dict[str, Any] = {
 
 
 def gradient_scale(num_chunks: int) -> dict[str, float]:
-  """Returns the override for data chunks whose gradients [code] sums."""
+  """Returns the override for [code], which sums the gradients of chunks."""
   return {'ppo.gradient_scale': float(num_chunks)}

@@ -34,22 +34,22 @@ def parallel_env(
 ) -> 'ParallelEnv':
   """Returns one world of a task.
 
-  `pettingzoo.utils.parallel_to_aec` makes an AEC environment of it.
+  `pettingzoo.utils.parallel_to_aec` turns it into an AEC environment.
 
   Args:
-    name: of the task.
-    num_agents: None for as many as num_boxes, if they are given, else for the
-      task's own number.
-    num_boxes: in tasks that have some; None for as many as num_agents, if they
-      are given, else for the task's own number.
-    seed: of the episodes until a reset has another.
-    observations: 'flat' for a vector an agent, 'dict' for arrays by name.
-    render_mode: 'rgb_array', 'human' or None.
-    **constants: others of the task's, such as its horizon.
+    name: name of the task.
+    num_agents: agents in the world; None for as many as num_boxes, if that is
+      given, or else for the task's own number.
+    num_boxes: boxes in the world, if the task has any; None for as many as
+      num_agents, if that is given, or else for the task's own number.
+    seed: seed of the episodes until a reset gives another.
+    observations: 'flat' for one vector per agent, 'dict' for arrays by name.
+    render_mode: mode of `render`: 'rgb_array', 'human' or None.
+    **constants: other constants of the task, such as its horizon.
 
   Raises:
-    ImportError: PettingZoo, or what simulates the world, is not installed.
-    ValueError: there is no such task, or not with such constants.
+    ImportError: PettingZoo or the simulator of the world is not installed.
+    ValueError: there is no such task, or its constants are not possible.
   """
 
   def make(num_agents: int | None) -> base.World:
@@ -68,13 +68,14 @@ class _Layout:
   """The agents of one world, by name.
 
   Attributes:
-    episodes: what is played.
-    agents: their names, by role.
+    episodes: episodes of the world.
+    agents: names of the agents, by role.
     places: role and index of each agent.
-    observation_spaces: by agent.
-    action_spaces: by agent.
-    state_space: of what all agents observe.
-    is_stale: whether a seed was given since that its episodes don't know of.
+    observation_spaces: observation spaces by agent.
+    action_spaces: action spaces by agent.
+    state_space: space of the observations of all agents together.
+    is_stale: whether another layout has been reset with a new seed since the
+      last reset of this one.
   """
 
   def __init__(self, env: base.World, seed: int, observations: str) -> None:
@@ -90,7 +91,7 @@ class _Layout:
       for index, agent in enumerate(agents)
     }
     seen, bounds = self.episodes.observe(), env.observation_bounds()
-    # One for each agent: a space that is sampled from has a state.
+    # A separate space for each agent, as sampling changes the state of a space.
     self.observation_spaces = {
       agent: spaces.observation_space(seen[which], bounds[which], observations)
       for agent, (which, _) in self.places.items()
@@ -108,7 +109,7 @@ class _Layout:
     ]
 
   def actions(self, actions: Any) -> tuple[np.ndarray, ...]:
-    """Returns the actions [1, n, ...] of each role, if they are such."""
+    """Checks and returns the actions [1, n, ...] of each role."""
     names = ', '.join(self.places)
     if not isinstance(actions, Mapping):
       raise ValueError(
@@ -126,14 +127,14 @@ class _Layout:
     )
 
   def _of_role(self, which: int, actions: Mapping[str, Any]) -> np.ndarray:
-    """Returns the actions [n, ...] of a role's agents, if they are such."""
+    """Checks and returns the actions [n, ...] of a role's agents."""
     agents, source = self.agents[which], 'action_space(agent)'
     together = [actions[agent] for agent in agents]
     try:
       return episodes.checked_action(
         together, self._specs[which], 'actions', source
       )
-    except ValueError:  # Of which agent?
+    except ValueError:  # Find the agent, to name it in the message.
       one = episodes.action_spec(self.episodes.env.roles[which])
       for agent in agents:
         name = f'actions[{agent!r}]'
@@ -145,8 +146,8 @@ class ParallelEnv(pettingzoo.ParallelEnv):
   """One world; agents are called `<role>_<index>`, such as agent_0.
 
   All agents end together: terminated if the world ends with the last step,
-  truncated if it is merely cut off at the horizon. Infos have the progress of
-  the world in [0, 1] and, after a reset, its task.
+  truncated if it is merely cut off at the horizon. Infos have the task after a
+  reset, and the progress of the world, in [0, 1], after a step.
   """
 
   def __init__(
@@ -162,14 +163,14 @@ class ParallelEnv(pettingzoo.ParallelEnv):
 
     Args:
       env: the world.
-      seed: of the episodes until a reset has another.
-      observations: 'flat' for a vector an agent, 'dict' for arrays by name.
-      render_mode: 'rgb_array', 'human' or None.
+      seed: seed of the episodes until a reset gives another.
+      observations: 'flat' for one vector per agent, 'dict' for arrays by name.
+      render_mode: mode of `render`: 'rgb_array', 'human' or None.
       with_agents: returns the world with another number of agents, for resets
         that ask for one; None if there is no such world.
 
     Raises:
-      ValueError: one of the arguments is not possible.
+      ValueError: an argument is not possible.
     """
     spaces.check_modes(observations, render_mode)
     self.metadata = {
@@ -184,12 +185,12 @@ class ParallelEnv(pettingzoo.ParallelEnv):
     self._seed = seed
     self._window = window.Window(env.name)
     self._layout = _Layout(env, seed, observations)
-    # By number of agents: worlds that were played stay compiled.
+    # By number of agents. They are kept, so that worlds stay compiled.
     self._layouts = {env.task_space.num_agents: self._layout}
 
   @property
   def possible_agents(self) -> list[str]:
-    """The agents of the present world."""
+    """The agents of the current world."""
     return list(self._layout.places)
 
   @property
@@ -199,7 +200,7 @@ class ParallelEnv(pettingzoo.ParallelEnv):
 
   @property
   def simulator(self) -> base.Simulator:
-    """The batch of one world that this shows."""
+    """The simulator of the world: a batch of one."""
     return self._layout.episodes.simulator
 
   @property
@@ -208,9 +209,9 @@ class ParallelEnv(pettingzoo.ParallelEnv):
     return self._layout.state_space
 
   def state(self) -> np.ndarray:
-    """Returns what all agents observe, one after another, as a vector.
+    """Returns the observations of all agents as one vector.
 
-    It is what a central critic may know.
+    A centralised critic may use it.
     """
     seen = self._layout.episodes.observe()
     vectors = [spaces.observed(x, spaces.FLAT)[0].ravel() for x in seen]
@@ -230,19 +231,19 @@ class ParallelEnv(pettingzoo.ParallelEnv):
     """Begins an episode.
 
     Args:
-      seed: starts the sequence of episodes anew, with any number of agents;
-        None to continue it.
-      options: 'task', a task vector [D] for this episode, and 'num_agents',
-        from now on. With another number `possible_agents` and the spaces are
-        others. Unknown options are ignored with a warning, as PettingZoo's own
-        tests give some.
+      seed: restarts the sequence of episodes, for every number of agents; None
+        to continue it.
+      options: 'task', a task vector [D] for this episode, and 'num_agents', the
+        number of agents from now on. Another number changes `possible_agents`
+        and the spaces. Unknown options are ignored with a warning, because
+        PettingZoo's own tests pass some.
 
     Returns:
       Observations and infos by agent.
 
     Raises:
-      ValueError: the seed, the task or the number of agents is not possible;
-        the episode in progress goes on.
+      ValueError: the seed, the task or the number of agents is not possible.
+        The episode in progress continues.
     """
     wanted, wrong = episodes.read_options(options)
     if wrong:
@@ -278,14 +279,14 @@ class ParallelEnv(pettingzoo.ParallelEnv):
     """Plays one action of every agent.
 
     Args:
-      actions: by agent.
+      actions: actions by agent.
 
     Returns:
       Observations, rewards, terminations, truncations and infos by agent.
 
     Raises:
-      ValueError: there is no episode in progress, an agent is missing or has
-        no such action; nothing was played.
+      ValueError: no episode is in progress, an agent is missing, or an action
+        is not valid. The world is not stepped then.
     """
     layout = self._layout
     layout.episodes.check_playing()
@@ -317,19 +318,19 @@ class ParallelEnv(pettingzoo.ParallelEnv):
     return None
 
   def close(self) -> None:
-    """Frees what the worlds hold; a second time does nothing."""
+    """Releases the resources of the worlds; a second call does nothing."""
     self.agents = []
     self._window.close()
     for layout in self._layouts.values():
       layout.episodes.close()
 
   def _show(self) -> None:
-    """Draws the window, which PettingZoo wants without being asked."""
+    """Updates the window in mode 'human', as PettingZoo requires."""
     if self.render_mode == 'human':
       self.render()
 
   def _of_size(self, num_agents: int | None) -> _Layout:
-    """Returns the layout with so many agents; None for as many as now."""
+    """Returns the layout for a number of agents; None for the current one."""
     self._layout.episodes.check_open()
     if num_agents is None:
       return self._layout

@@ -23,15 +23,15 @@ except ImportError as error:
 
 
 class PettingZooWorld(one_world.OneWorld):
-  """Alike agents in an environment that begins where its options say.
+  """Agents with equal spaces, in an environment whose reset receives the task.
 
   The environment has to understand reset(options={'task': task}), and step has
-  to return infos[agent]['progress'] in [0, 1]; of several agents the mean
-  counts. If it has a method read_task(), that tells which task it is in now. It
-  is drawn if its render_mode is 'rgb_array'.
+  to return infos[agent]['progress'] in [0, 1]; the mean over agents that have
+  it counts. The environment may have a method read_task() that returns the task
+  of its current state. It is drawn if its render_mode is 'rgb_array'.
 
-  Agents that die observe zeros, see nobody where their kinds of entities have
-  masks, and are paid nothing. The world ends with its last agent.
+  Dead agents observe zeros, also in masks, so that they see no entities where
+  there are masks. Their reward is 0. The world ends with its last agent.
   """
 
   def __init__(self, env: pettingzoo.ParallelEnv) -> None:
@@ -120,7 +120,7 @@ class PettingZooWorld(one_world.OneWorld):
     }
 
   def _arrays(self, observations: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """Returns arrays [n, ...] by key, zeros for agents that are dead."""
+    """Returns arrays [n, ...] by key, with zeros for dead agents."""
     spaces = self._spaces['observation_space']
     found = {
       agent: gymnasium_spaces.to_arrays(spaces[agent], x)

@@ -24,12 +24,14 @@ from vacl_tf.environments import simulator
 from vacl_tf.environments import task_spec
 
 _MASK = '_mask'
-# Constants of the curriculum for tasks of this width, as Simple-Spread's are.
+# Width of tasks, that of Simple-Spread, for which the default constants of the
+# curriculum are chosen.
 _WIDTH = 6.0
-_LEAST, _MOST = 0.001, 100_000.0  # Of what the constants allow.
-# By the power of a length that each is.
+_LEAST, _MOST = 0.001, 100_000.0  # Widths that the constants allow.
+# Constants of the curriculum that scale with the width, and their exponents.
 _SCALED = {'step_size': 1, 'noise': 1, 'bandwidth': 2}
-# Mixtures begin with a tenth of the tasks, 12; 4 divides them at any horizon.
+# A growing run begins to mix entity counts with a tenth of the tasks: 12 of
+# 120. Their samples can be divided by 4 at any horizon.
 _GROWING = {'ppo.num_minibatches': 4}
 
 
@@ -44,23 +46,23 @@ def register(
   num_env_steps: int = 1_000_000,
   values: Mapping[str, Any] | None = None,
 ) -> None:
-  """Makes worlds of plain Python known as a task.
+  """Registers worlds in plain Python as a task.
 
-  Steps and noise of the curriculum are in proportion to the mean width of the
-  box, unless `values` says otherwise.
+  The step size and the noise of the curriculum are in proportion to the mean
+  width of the box, unless `values` says otherwise.
 
   Args:
-    name: of the task.
-    make: returns one world, given the number of agents.
-    tasks: returns the tasks of worlds with so many agents.
+    name: name of the task.
+    make: function that returns one world, given the number of agents.
+    tasks: function that returns the box of tasks, given the number of agents.
     horizon: steps of an episode (T).
-    num_agents: that the task is trained with by default, and at least.
-    max_agents: at most; None for num_agents.
-    num_env_steps: of a run.
-    values: constants to train with, like {'ppo.num_epochs': 5}.
+    num_agents: default and smallest number of agents.
+    max_agents: largest number of agents; None for num_agents.
+    num_env_steps: environment steps of a run.
+    values: training constants, like {'ppo.num_epochs': 5}.
 
   Raises:
-    ValueError: the name is taken, or something is not possible.
+    ValueError: the name is taken, or an argument is not possible.
   """
   most = _most(name, num_agents, max_agents)
   box = checked_one_world.box(tasks, num_agents)
@@ -87,7 +89,7 @@ def _made(
   tasks: Callable[[int], box_tasks.Box],
   world: config.EnvironmentConfig,
 ) -> 'PythonWorld':
-  """Returns the world of these constants."""
+  """Returns the world with these constants."""
   num = world.num_agents
   return PythonWorld(
     name=world.name,
@@ -99,7 +101,7 @@ def _made(
 
 
 def _most(name: str, num_agents: int, max_agents: int | None) -> int:
-  """Returns how many agents there may be, if that is possible."""
+  """Checks and returns the largest number of agents."""
   most = max_agents or num_agents
   if not 1 <= num_agents <= most:
     raise ValueError(
@@ -110,7 +112,7 @@ def _most(name: str, num_agents: int, max_agents: int | None) -> int:
 
 
 def _values(width: float, grows: bool) -> dict[str, Any]:
-  """Returns constants for tasks of a mean width, and of several counts."""
+  """Returns constants for a mean width of tasks, and for growing runs."""
   if not _LEAST <= width <= _MOST:
     raise simulator.WorldError(
       f'tasks: a mean width of {width:g} is out of range; allowed: {_LEAST:g} '
@@ -125,7 +127,7 @@ def _values(width: float, grows: bool) -> dict[str, Any]:
 
 
 class PythonWorld(base.HostWorld):
-  """Worlds of plain Python: what training must know of them."""
+  """Worlds in plain Python, as training sees them."""
 
   def __init__(
     self,
@@ -135,14 +137,14 @@ class PythonWorld(base.HostWorld):
     horizon: int,
     num_agents: int,
   ) -> None:
-    """Begins an easy task in one world, to see what its agents observe.
+    """Begins an easy task in one world, to learn what its agents observe.
 
     Args:
-      name: of the task.
+      name: name of the task.
       make: returns one world.
-      tasks: that can be placed.
+      tasks: the box of tasks.
       horizon: steps of an episode (T).
-      num_agents: that act in a world.
+      num_agents: agents that act in a world.
 
     Raises:
       base.WorldError: the world or its tasks break their contract.
@@ -158,7 +160,7 @@ class PythonWorld(base.HostWorld):
       self._look_at(world, num_agents)
 
   def _look_at(self, world: one_world.OneWorld, num_agents: int) -> None:
-    """Begins an easy task, to see what its agents observe."""
+    """Begins an easy task, to learn what the agents observe."""
     if world.num_agents != num_agents:
       raise base.WorldError(
         f'num_agents: expected {num_agents}, given {world.num_agents}'
@@ -182,7 +184,7 @@ class PythonWorld(base.HostWorld):
     return self.roles[0].num_agents * (1 + sum(shape[1] for shape in shapes))
 
   def is_mask(self, key: str) -> bool:
-    """Returns whether an observed array says which entities are there."""
+    """Returns whether an observed array is the mask of a kind of entity."""
     return len(self._layout.get(key.removesuffix(_MASK), ())) == 3 and (
       key.endswith(_MASK)
     )
@@ -217,9 +219,9 @@ class PythonWorld(base.HostWorld):
 class PythonSimulator(base.Simulator):
   """A batch of worlds, stepped one after another.
 
-  A world that ends before the horizon begins its task again, where it restarts
-  at all. Its progress stays what it was at the end: the value of a task is that
-  of its first episode.
+  If `restarts` is set, a world that ends before the horizon begins its task
+  again. The reported progress stays as it was at the first end, because the
+  value of a task is that of its first episode.
   """
 
   def __init__(
@@ -228,8 +230,8 @@ class PythonSimulator(base.Simulator):
     """Initialises the simulator.
 
     Args:
-      world: what all of them are.
-      worlds: to be played.
+      world: description of the worlds.
+      worlds: the worlds to play, all alike.
     """
     self.num_worlds = len(worlds)
     self._world = world
@@ -237,7 +239,7 @@ class PythonSimulator(base.Simulator):
     self._num_steps = 0
     self._tasks = np.zeros([0])
     self._rngs: list[np.random.Generator] = []
-    self._final = np.zeros([0], np.float32)  # Progress at the end, or NaN.
+    self._final = np.zeros([0], np.float32)  # Progress at first end, or NaN.
     self._seen = {
       key: np.zeros(
         [len(worlds), *shape], np.bool_ if world.is_mask(key) else np.float32
@@ -247,7 +249,7 @@ class PythonSimulator(base.Simulator):
 
   @property
   def state(self) -> list[np.ndarray | None]:
-    """Pictures, where the worlds have some."""
+    """A picture of each world; None for a world without pictures."""
     return [
       simulator.called(f'world {index}, render', world.render)
       for index, world in enumerate(self._worlds)
@@ -298,10 +300,11 @@ class PythonSimulator(base.Simulator):
         discount[index] = 0.0
         if np.isnan(self._final[index]):
           self._final[index] = found.progress
-      is_last = self._num_steps == self._world.horizon  # Nobody goes on then.
+      is_last = self._num_steps == self._world.horizon  # No world restarts.
       if found.has_ended and self.restarts and not is_last:
         self._reset(index)
-      # One that ends because it has diverged may have nothing to show.
+      # A world that ended because it diverged may not have a finite
+      # observation; the previous one is kept then.
       elif not found.has_ended or checked_one_world.is_finite(
         self._where(index), found.observation
       ):
@@ -338,7 +341,7 @@ class PythonSimulator(base.Simulator):
     self._write(index, found)
 
   def _write(self, index: int, observation: one_world.Observation) -> None:
-    """Notes what the agents of a world observe now."""
+    """Checks and stores what the agents of a world observe now."""
     where, [role] = self._where(index), self._world.roles
     arrays = checked_one_world.arrays(where, observation, role.num_agents)
     found = {key: array.shape for key, array in arrays.items()}
@@ -352,7 +355,7 @@ class PythonSimulator(base.Simulator):
       self._seen[key][index] = array
 
   def _check(self, index: int, found: one_world.Step, num_agents: int) -> None:
-    """Raises base.WorldError for what is no step."""
+    """Raises base.WorldError for a step that is not valid or cut too early."""
     where = self._where(index)
     checked_one_world.check_step(where, found, num_agents)
     is_over = found.is_cut and not found.has_ended

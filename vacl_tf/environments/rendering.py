@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Scenes to RGB frames (uint8 [height, width, 3]) and frames to videos."""
+"""Renders scenes to RGB frames, uint8 [height, width, 3], and writes videos."""
 
 from __future__ import annotations
 
@@ -20,19 +20,20 @@ Frame = np.ndarray
 
 _NO_FRAMES = 'frames is empty; allowed: one frame or more'
 _SUFFIXES = ('.gif', '.mp4')
-_SUPERSAMPLING = 4  # Anti-aliasing: drawn so much larger, then averaged.
+_SUPERSAMPLING = 4  # Anti-aliasing: draws this much larger, then averages.
 _CAPTION_SHARE = 0.09  # Height of the caption line / picture width.
 _FONT_SHARE = 0.6  # Font size / height of the caption line.
 _RING_SHARE = 1 / 160  # Thickness of rings / picture width.
 _GAP_SHARE = 0.05  # Gap around tiles / width of a tile.
 _TINT = 0.18  # Opacity of the fill of rings.
-_TRAIL_SHARE, _TRAIL_TINT = 1 / 90, 0.45  # Thickness, as of rings; opacity.
-# Radius of filled discs and of rings / picture width, so that a ring is seen
-# around what covers it.
+# Thickness of trails / picture width, and their opacity.
+_TRAIL_SHARE, _TRAIL_TINT = 1 / 90, 0.45
+# Smallest radius of filled discs and of rings / picture width. Rings are
+# larger, so that they remain visible around a disc that covers them.
 _LEAST_RADIUS_SHARE, _LEAST_RING_SHARE = 1 / 50, 1 / 28
 _HEADER_FONT, _LEAST_FONT = 14.0, 7.0  # Pixels.
 _MARK = 2.2  # Width of a colour in a legend and its gaps / font size.
-_GIF_COLOURS, _GIF_FILLS = 64, 32  # In all, and those of fills.
+_GIF_COLOURS, _GIF_FILLS = 64, 32  # In total, and for fills.
 _PALETTE_FRAMES = 16  # Frames from which a GIF's palette is computed.
 BACKGROUND = (250, 250, 248)
 _GRID = (234, 234, 230)  # Lines one metre apart.
@@ -44,11 +45,11 @@ def render(scene: shapes.Scene, width: int = 240) -> Frame:
   """Returns a picture of one world with its caption below.
 
   Args:
-    scene: what to draw; x grows to the right, y upwards. Drawn in this order,
-      later ones on top: slabs, rings, polygons, trails, filled discs. Discs are
-      large enough to be seen, whatever their radius.
-    width: of the picture in pixels, if it is square; else it is wider and less
-      high. The caption adds 9 % to its height.
+    scene: what to draw; x grows to the right, y upwards. Shapes are drawn in
+      this order, later ones on top: slabs, rings, polygons, trails, filled
+      discs. Discs have a minimum size, so that they are always visible.
+    width: width of a square picture in pixels. A picture that is not square has
+      the same area. The caption adds 9 % of `width` to the height.
   """
   from PIL import Image
 
@@ -77,7 +78,7 @@ def render(scene: shapes.Scene, width: int = 240) -> Frame:
 def with_header(
   picture: Frame, text: str, legend: Sequence[tuple[str, shapes.Colour]]
 ) -> Frame:
-  """Returns a picture with a strip above: a text, and colours' meanings."""
+  """Returns a picture with a strip above that has a text and a legend."""
   from PIL import Image
   from PIL import ImageDraw
   from PIL import ImageFont
@@ -112,9 +113,9 @@ def with_caption(picture: Frame, text: str, height: int | None = None) -> Frame:
   """Returns a picture with a strip below that has a centred line of text.
 
   Args:
-    picture: what is above it.
+    picture: the picture above the strip.
     text: one line.
-    height: of the strip in pixels; None: 9 % of the width.
+    height: height of the strip in pixels; None for 9 % of the width.
   """
   from PIL import Image
   from PIL import ImageDraw
@@ -133,8 +134,8 @@ def tile(frames: Sequence[Frame], num_columns: int | None = None) -> Frame:
   """Returns frames laid out in rows, with gaps around them.
 
   Args:
-    frames: of one size; an incomplete last row is filled with background.
-    num_columns: frames in a row; if None, as square as possible.
+    frames: frames of one size; background fills an incomplete last row.
+    num_columns: frames in a row; None for a layout as square as possible.
   """
   if not len(frames):
     raise ValueError(_NO_FRAMES)
@@ -152,7 +153,7 @@ def tile(frames: Sequence[Frame], num_columns: int | None = None) -> Frame:
 
 
 def check_suffix(path: pathlib.Path) -> None:
-  """Raises ValueError if no video can be written to such a file."""
+  """Raises ValueError if the file's suffix is not one of a video."""
   if path.suffix not in _SUFFIXES:
     raise ValueError(
       f'path={str(path)!r} has the suffix {path.suffix!r}; '
@@ -317,9 +318,9 @@ def _write_gif(
 def _palette(frames: np.ndarray) -> Image.Image:
   """Returns an image whose palette serves frames [T, height, width, 3].
 
-  The colours that cover most pixels are those that things are filled with: they
-  are kept as they are. The others are for smooth edges and shades; they are as
-  far apart as can be, as the usual method turns a small amber disc grey.
+  The colours that cover most pixels are fills and are kept exactly. The other
+  colours are for smooth edges and shades. They are chosen as far apart as
+  possible, because the default method turns a small amber disc grey.
   """
   from PIL import Image
 

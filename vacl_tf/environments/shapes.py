@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What there is to draw of a world that is seen from above; no TensorFlow."""
+"""Shapes that make up a picture of a world from above; no TensorFlow."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -11,7 +11,7 @@ _TRAIL_STEPS = 12
 
 
 class Disc(NamedTuple):
-  """A round thing to draw; centre and radius in metres."""
+  """A disc or a ring to draw; centre and radius in metres."""
 
   centre: tuple[float, float]
   radius: float
@@ -27,28 +27,28 @@ class Slab(NamedTuple):
 
 
 class Polygon(NamedTuple):
-  """A filled thing with straight sides to draw; corners in metres."""
+  """A filled polygon to draw; corners in metres."""
 
   corners: tuple[tuple[float, float], ...]
   colour: Colour
 
 
 class Trail(NamedTuple):
-  """Where a thing has been; points in metres, the latest one last."""
+  """Past positions of a disc; points in metres, the latest one last."""
 
   points: tuple[tuple[float, float], ...]
   colour: Colour
 
 
 class Scene(NamedTuple):
-  """What a renderer needs to know of one world at one time."""
+  """Everything that a renderer needs of one world at one time."""
 
   discs: list[Disc]
   half_width: float  # Half the side of the square to show, metres.
   caption: str
   slabs: tuple[Slab, ...] = ()  # Walls, below everything else.
   polygons: tuple[Polygon, ...] = ()  # Above rings, below filled discs.
-  half_height: float | None = None  # If it is not as high as wide, metres.
+  half_height: float | None = None  # Metres; None: as half_width.
   trails: tuple[Trail, ...] = ()  # Below filled discs.
 
 
@@ -58,8 +58,8 @@ def with_trails(
   """Returns scenes of one world with the trails of the discs that moved.
 
   Args:
-    scenes: at consecutive times, with the same discs in the same order.
-    length: steps of a trail.
+    scenes: scenes at consecutive times, with the same discs in the same order.
+    length: length of a trail in steps.
   """
   found = []
   for now, scene in enumerate(scenes):

@@ -23,10 +23,10 @@ class WorldError(ValueError):
 
 
 def called(where: str, function: Callable, *args: Any) -> Any:
-  """Calls a user's function; what it raises becomes a line with its place.
+  """Calls a user's function and turns its errors into one-line WorldErrors.
 
   Raises:
-    WorldError: it failed, raised one, or would end the process.
+    WorldError: the function raised an exception or tried to end the process.
   """
   try:
     return function(*args)
@@ -45,7 +45,7 @@ def raised(error: BaseException) -> str | None:
 
 @contextlib.contextmanager
 def out_of_graphs() -> Iterator[None]:
-  """Raises WorldError where one was raised in a graph."""
+  """Raises the WorldError that was raised inside a graph, if any."""
   try:
     yield
   except tf.errors.OpError as error:
@@ -54,31 +54,34 @@ def out_of_graphs() -> Iterator[None]:
     raise WorldError(told) from error
 
 
-# Progress is a share or a mean in float32. XLA multiplies by the reciprocal of
-# a constant, so 41 of 41 may be 1 - 6e-8; other means may be above 1.
+# Tolerance of comparisons of progress with 0 and 1. Progress is a share or a
+# mean in float32. XLA multiplies by the reciprocal of a constant, so 41 of 41
+# may be 1 - 6e-8, and other means may be above 1.
 ROUNDING = 1e-5
 
 
 class Outcome(NamedTuple):
-  """What a step of B worlds has led to; arrays."""
+  """Results of one step of B worlds, as arrays."""
 
   reward: tuple[np.ndarray, ...]  # Per role [B, n] float32.
-  progress: np.ndarray  # [B] in [0, 1]: coverage or success; what V averages.
+  # [B] in [0, 1]: coverage or success; task values average it.
+  progress: np.ndarray
   discount: np.ndarray  # [B] 0 where the world ended with this step, else 1.
 
 
 class Simulator(abc.ABC):
   """B worlds that begin together and are stepped together.
 
-  A world that ends before the horizon (discount 0) is placed again at the
-  start of its task by the simulator itself, and goes on from there.
+  If a world ends before the horizon (discount 0), the simulator itself places
+  it at the start of its task again, and the world continues from there.
 
   Attributes:
-    num_worlds: how many (B).
-    num_unstable: how many simulations have diverged so far and were reset.
-    restarts: False where nobody goes on with a world that has ended. Then a
-      simulator that can leaves it as it ended, so that this can be seen, and
-      does nothing but repeat discount 0 and its progress in later steps.
+    num_worlds: number of worlds (B).
+    num_unstable: number of simulations that have diverged and been reset.
+    restarts: whether a world that has ended begins again. If False, a simulator
+      that supports it leaves the world in its final state, so that the end can
+      be shown, and only repeats discount 0 and the final progress in later
+      steps.
   """
 
   num_worlds: int
@@ -91,8 +94,8 @@ class Simulator(abc.ABC):
 
     Args:
       phi: [B, D] float32.
-      seed: non-negative integers; with the first rows of phi and the seed, the
-        first worlds are determined, however many others there are.
+      seed: non-negative integers. The seed and the first rows of phi determine
+        the first worlds, however many other worlds there are.
     """
 
   @abc.abstractmethod
@@ -105,15 +108,15 @@ class Simulator(abc.ABC):
 
   @abc.abstractmethod
   def read_task(self) -> np.ndarray:
-    """Returns the phi [B, D] that would place the worlds as they are now."""
+    """Returns the tasks phi [B, D] that would place the worlds as they are."""
 
   @property
   def state(self) -> Any:
-    """What `World.pictures` needs of the present, in arrays of its own."""
+    """The current state, for `World.pictures`, in arrays that never change."""
     return None
 
   def close(self) -> None:
-    """Frees what the worlds hold."""
+    """Releases the resources of the worlds."""
     return
 
 

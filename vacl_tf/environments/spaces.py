@@ -1,10 +1,10 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What agents observe and do as Gymnasium's spaces, and arrays to match.
+"""Gymnasium spaces of observations and actions, and arrays that fit them.
 
-Flat observations are one vector an agent: its own features, then those of each
-kind of entity, entity by entity, then the masks. As a dict they keep their
-names and shapes, as in the arguments of a trained policy.
+A flat observation is one vector per agent: its own features, then those of each
+kind of entity, entity by entity, then the masks. Observations as a dict have
+the names and shapes of the arguments of a trained policy.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,7 +30,7 @@ _FRAMES_PER_SECOND = 10
 
 
 def metadata(render_modes: Sequence[str] = RENDER_MODES) -> dict[str, Any]:
-  """Returns what Gymnasium and PettingZoo ask of any environment."""
+  """Returns the metadata that Gymnasium and PettingZoo require."""
   return {'render_modes': list(render_modes), 'render_fps': _FRAMES_PER_SECOND}
 
 
@@ -39,7 +39,7 @@ def check_modes(
   render_mode: str | None,
   render_modes: Sequence[str] = RENDER_MODES,
 ) -> None:
-  """Raises ValueError if one is not offered."""
+  """Raises ValueError if one of the modes is not available."""
   for name, given, allowed in (
     ('observations', observations, (FLAT, DICT)),
     ('render_mode', render_mode, (None, *render_modes)),
@@ -52,7 +52,7 @@ def check_modes(
 def pictures(
   worlds: episodes.Episodes, render_mode: str | None
 ) -> list[base.Picture]:
-  """Returns a picture of each world, if a view renders at all."""
+  """Returns a picture of each world; ValueError without a render mode."""
   if render_mode is None:
     raise ValueError(
       "render_mode=None; to render make the view with render_mode='rgb_array'"
@@ -65,11 +65,11 @@ def observation_space(
   bounds: Mapping[str, base.Bounds],
   observations: str,
 ) -> Space:
-  """Returns the space of what one agent observes.
+  """Returns the space of one agent's observations.
 
   Args:
-    observation: of a role, arrays [B, n, ...].
-    bounds: of the features; without any they are infinite.
+    observation: observation of a role, arrays [B, n, ...].
+    bounds: bounds of the features, by name; infinite for missing names.
     observations: 'flat' or 'dict'.
   """
   by_name = {}
@@ -89,7 +89,7 @@ def observation_space(
 
 
 def joined(boxes: Iterable[spaces.Box]) -> spaces.Box:
-  """Returns the space of vectors that are put behind one another."""
+  """Returns the space of the concatenated vectors."""
   ends = [(box.low.ravel(), box.high.ravel()) for box in boxes]
   low, high = (
     np.concatenate(end, dtype=np.float32) for end in zip(*ends, strict=True)
@@ -100,7 +100,7 @@ def joined(boxes: Iterable[spaces.Box]) -> spaces.Box:
 def observed(
   observation: types.Observation, observations: str
 ) -> np.ndarray | dict[str, np.ndarray]:
-  """Returns what the agents of a role observe, arrays [B, n, ...]."""
+  """Returns the observations of a role as arrays [B, n, ...]."""
   arrays = episodes.named(observation)
   if observations == FLAT:
     leading = observation.own.shape[:2]
@@ -115,7 +115,7 @@ def observed(
 def of_agent(
   arrays: np.ndarray | dict[str, np.ndarray], *where: int
 ) -> np.ndarray | dict[str, np.ndarray]:
-  """Returns one agent's part of what `observed` returned."""
+  """Returns one agent's part of the result of `observed`."""
   if isinstance(arrays, dict):
     return {name: array[where] for name, array in arrays.items()}
   return arrays[where]

@@ -24,11 +24,11 @@ class TaskSpace(abc.ABC):
     num_entities: entities that a task places.
     num_agents: agents that act in a world.
     entity_of_dim: int [D], the entity that each number belongs to.
-    alike: entities, a list a kind, whose order is of no account: a task in
-      which two of a kind change places is the same task.
-    goals: pairs (mover, goal) of entities, if a task is solved while there is a
-      mover at each goal, whichever it is; () if it is not so.
-    is_compiled: whether XLA can compile its functions.
+    alike: interchangeable entities, one tuple for each kind: swapping two
+      entities of a kind gives the same task.
+    goals: pairs (mover, goal) of entities, if a task is solved while there is
+      any mover at each goal; otherwise ().
+    is_compiled: whether XLA can compile the functions of the space.
   """
 
   num_dims: int
@@ -49,21 +49,21 @@ class TaskSpace(abc.ABC):
 
   @abc.abstractmethod
   def sample_easy(self, num_tasks: int, seed: types.Seed) -> tf.Tensor:
-    """Returns [num_tasks, D] tasks that begin (almost) solved, GetEasy."""
+    """Returns [num_tasks, D] tasks that begin (almost) solved; GetEasy."""
 
   @abc.abstractmethod
   def sample_uniform(self, num_tasks: int, seed: types.Seed) -> tf.Tensor:
     """Returns [num_tasks, D] tasks, uniform over the legal region."""
 
   def sample_target(self, num_tasks: int, seed: types.Seed) -> tf.Tensor:
-    """Returns [num_tasks, D] tasks of the distribution to be solved, p."""
+    """Returns [num_tasks, D] target tasks, drawn from the distribution p."""
     return self.sample_uniform(num_tasks, seed)
 
 
 class WithoutTarget(TaskSpace):
-  """The same tasks, but the target distribution is kept to itself.
+  """A task space that hides its target distribution.
 
-  In its place are tasks that are uniform over the legal region.
+  Target tasks are uniform over the legal region instead.
   """
 
   def __init__(self, space: TaskSpace) -> None:
@@ -90,7 +90,7 @@ class WithoutTarget(TaskSpace):
 
 
 class BoxTaskSpace(TaskSpace):
-  """Points, each anywhere in a union of boxes of its own."""
+  """Points, each of which lies in its own union of boxes."""
 
   def __init__(
     self, low: np.ndarray, high: np.ndarray, num_agents: int
@@ -98,9 +98,9 @@ class BoxTaskSpace(TaskSpace):
     """Initialises the space.
 
     Args:
-      low: [num_entities, num_boxes, point_size] lower corners; in the plane,
-        where point_size is 2, in metres. Boxes of an entity overlap nowhere, or
-        are the same one throughout.
+      low: [num_entities, num_boxes, point_size] lower corners, in metres for
+        points in the plane (point_size 2). The boxes of an entity do not
+        overlap, or they are all the same box.
       high: [num_entities, num_boxes, point_size] upper corners.
       num_agents: agents that act in a world.
     """
@@ -121,9 +121,10 @@ class BoxTaskSpace(TaskSpace):
   def clip(self, phi: tf.Tensor, seed: types.Seed) -> tf.Tensor:
     """Moves points to the rim of the box that is nearest along x.
 
-    Of equally near boxes, to the one that is nearest along y, the last axis of
-    a point. The released code does the same, except where x lies between two
-    boxes: it does not move such points (docs/reproduction.md, Hard-Spread).
+    If several boxes are equally near, points move to the one that is nearest
+    along y, the last axis of a point. The released code does the same, except
+    where x lies between two boxes: it does not move such points
+    (docs/reproduction.md, Hard-Spread).
     """
     points = self._points(phi)
     point = points[..., None, :]  # [..., entities, 1, point_size]
@@ -148,7 +149,7 @@ class BoxTaskSpace(TaskSpace):
     return tf.reshape(points, [num_tasks, self.num_dims])
 
   def _corners(self, box: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Returns low and high [..., entities, point_size] of their boxes."""
+    """Returns low and high [..., entities, point_size] of the given boxes."""
     chosen = tf.one_hot(box, self._low.shape[1])[..., None]
     low, high = chosen * self._low, chosen * self._high
     return tf.reduce_sum(low, -2), tf.reduce_sum(high, -2)
@@ -161,7 +162,7 @@ class BoxTaskSpace(TaskSpace):
 
 
 def equal_parts(number: int, parts: int) -> tuple[tuple[int, ...], ...]:
-  """Returns the numbers below `number` in so many parts, in order."""
+  """Returns the numbers below `number`, in order, in equal parts."""
   size = number // parts
   return tuple(
     tuple(range(part * size, (part + 1) * size)) for part in range(parts)
@@ -171,8 +172,8 @@ def equal_parts(number: int, parts: int) -> tuple[tuple[int, ...], ...]:
 def canonical(space: TaskSpace, phi: tf.Tensor) -> tf.Tensor:
   """Returns tasks [K, D] with entities of a kind sorted by x, then y.
 
-  Tasks that differ in the order of alike entities alone become equal. Graph
-  code; curricula in NumPy have the same of `python_curriculum.Tasks`.
+  Tasks that differ only in the order of interchangeable entities become equal.
+  This is graph code; NumPy curricula call `python_curriculum.Tasks.canonical`.
   """
   for entities in space.alike:
     dims = np.stack(

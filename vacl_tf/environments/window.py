@@ -10,7 +10,7 @@ _PAUSE = 1e-3  # Seconds in which the window is drawn.
 
 
 class Window:
-  """Matplotlib's; it opens with the first picture."""
+  """A Matplotlib window, which opens with the first picture."""
 
   def __init__(self, title: str) -> None:
     self._title = title
@@ -22,7 +22,7 @@ class Window:
     from matplotlib import pyplot
 
     if self._image is None:
-      # Not by its title: another window may have the same.
+      # Do not select the figure by its title, which another window may share.
       self._figure, axes = pyplot.subplots()
       if self._figure.canvas.manager is not None:
         self._figure.canvas.manager.set_window_title(self._title)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
   from vacl_tf.environments.hide_and_seek import task
 
 NAMES = ('lock_and_return', 'ramp_use')
-_LEAST_MUJOCO = 4  # Earlier ones lack what `mujoco.batch` can do.
+_LEAST_MUJOCO = 4  # Earlier versions cannot do what `mujoco.batch` does.
 
 
 def load(name: str, **options: Any) -> 'task.Task':
@@ -22,12 +22,11 @@ def load(name: str, **options: Any) -> 'task.Task':
 
   Args:
     name: one of NAMES.
-    **options: of the task, by name: the arguments of `LockAndReturn` or
-      `RampUse`.
+    **options: options of the task: arguments of `LockAndReturn` or `RampUse`.
 
   Raises:
     ImportError: MuJoCo is missing or too old.
-    ValueError: there is no such task, or not with these options.
+    ValueError: there is no such task, or its options are not possible.
   """
   if name not in NAMES:
     raise ValueError(overrides.unknown('task', name, NAMES))
@@ -60,15 +59,16 @@ def _require_mujoco() -> None:
 
 
 def _import_mujoco() -> None:
-  """Imports MuJoCo, without OpenGL if need be, which worlds do not use.
+  """Imports MuJoCo, without OpenGL if necessary.
 
-  MuJoCo fails to import where MUJOCO_GL names a missing platform.
+  The import of MuJoCo fails if MUJOCO_GL names a missing platform. Worlds do
+  not use OpenGL.
   """
   wish = os.environ['MUJOCO_GL']
   try:
     importlib.import_module('mujoco')
   except ImportError:
-    pass  # `load` tells what to do.
+    pass  # `load` raises an error with a remedy.
   except (AttributeError, OSError, RuntimeError):
     os.environ['MUJOCO_GL'] = 'disable'
     try:
@@ -78,4 +78,4 @@ def _import_mujoco() -> None:
 
 
 if 'MUJOCO_GL' in os.environ:
-  _import_mujoco()  # Before a module below here does.
+  _import_mujoco()  # Before a module of this package imports it.

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Floor and walls. Metres throughout.
+"""Floor and walls. All lengths are in metres.
 
 The floor spans [0, L] in x and y at z = 0, and is a lattice of square cells:
 cell (i, j) covers [0.2 i, 0.2 (i + 1)] x [0.2 j, 0.2 (j + 1)].
@@ -15,7 +15,7 @@ HALF_THICKNESS = CELL / 4  # Of a wall.
 OUTER_HEIGHT, INNER_HEIGHT = 4.0, 0.5
 GRAVITY = -50.0  # m/s^2.
 SUBSTEP = 0.005  # Seconds.
-NUM_SUBSTEPS = 15  # Of an environment step, with constant control.
+NUM_SUBSTEPS = 15  # Per environment step, with constant control.
 _FLOOR_FRICTION = 0.2
 
 
@@ -44,10 +44,10 @@ class Arena(NamedTuple):
   """A square floor with walls all around.
 
   Attributes:
-    num_cells: along a side.
-    inner_walls: besides the outer ones.
-    wall_friction: sliding coefficient of the walls; of two bodies that touch,
-      the larger coefficient counts.
+    num_cells: number of cells along a side.
+    inner_walls: all walls except the outer ones.
+    wall_friction: sliding coefficient of the walls. Between two bodies that
+      touch, the larger coefficient counts.
   """
 
   num_cells: int
@@ -78,7 +78,7 @@ class Arena(NamedTuple):
     spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
     # Armature replaces implicit damping; see `entities` for why.
     spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_EULERDAMP
-    # The default is sparse from 60 joints on, and then simulations diverge.
+    # By default it is sparse from 60 joints on, and then simulations diverge.
     spec.option.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
     # Bodies at rest cost nothing until something touches or moves them.
     spec.option.enableflags |= mujoco.mjtEnableBit.mjENBL_SLEEP

@@ -1,10 +1,10 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Random numbers of many worlds at once, each world from a key of its own.
+"""Random numbers for many worlds at once, with a separate key for each world.
 
 What a world draws depends on its key and on when it draws, never on how many
 other worlds there are or on what happens to them. The generator is SplitMix64
-(Steele, Lea and Flood, 2014), in the counter form that suits arrays.
+(Steele, Lea and Flood, 2014) in its counter form, which suits arrays.
 """
 
 from collections.abc import Sequence
@@ -15,11 +15,11 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def keys(seed: int | Sequence[int] | np.ndarray, num: int) -> np.ndarray:
-  """Returns uint64 [num]: keys of worlds, the first ones alike for any num.
+  """Returns uint64 [num]: keys of worlds; the first do not depend on num.
 
   Args:
     seed: one or several integers from -2**63 to 2**63 - 1.
-    num: of worlds.
+    num: number of worlds.
   """
   numbers = np.atleast_1d(np.asarray(seed, np.int64)).astype(np.uint64)
   return np.random.SeedSequence(numbers.tolist()).generate_state(num, np.uint64)

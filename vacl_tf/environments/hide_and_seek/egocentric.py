@@ -6,7 +6,7 @@ Whether something is in view, within reach or occluded depends on relative
 positions, bearings and distances. World coordinates and an unbounded yaw
 determine these only through products, which small layers are slow to learn. An
 agent's own position stays in world coordinates. Neither the paper nor the
-released code does so.
+released code has this transform.
 """
 
 import dataclasses
@@ -16,9 +16,9 @@ import tensorflow as tf
 from vacl_tf import types
 from vacl_tf.environments import egocentric
 
-_AGENTS = ('agents', 'hiders')  # Their yaw is an angle; others': cos and sin.
-# Metres on the floor by which an object's centre is further from its corner
-# than an agent's centre from its own.
+_AGENTS = ('agents', 'hiders')  # Their yaw is an angle, not cos and sin.
+# Positions are those of corners. On the floor, an object's centre is this many
+# metres further from its corner than an agent's centre is from its own.
 _CENTRES = (0.1, 0.1, 0.0)
 _LENGTH, _SPEED = 2.0, 4.0  # Metres and metres a second that count as 1.
 
@@ -28,17 +28,17 @@ class Egocentric:
   """Relative positions with directions, bearings and nearness.
 
   An agent's own features [..., F] become F + 1: position (3), cos and sin of
-  the yaw, velocities (4), and the others. Those of an entity become: offset
-  (3), its direction (2), cosine and sine of the bearing, which is 0 straight
-  ahead and positive to the left, exp(-distance in metres), cos and sin of the
-  yaw, velocities (4), and the others. Offsets, directions and yaws are along
-  the world's axes.
+  the yaw, velocities (4), and the others. The features of an entity become:
+  offset (3), its direction (2), cosine and sine of the bearing, which is 0
+  straight ahead and positive to the left, exp(-distance in metres), cos and sin
+  of the yaw, velocities (4), and the others. Offsets, directions and yaws are
+  along the world's axes.
   """
 
   def role(self, role: types.Role) -> types.Role:
     """Returns the role with the sizes of transformed observations.
 
-    `critic_only_position` stays that of observations before the transform.
+    `critic_only_position` still refers to observations before the transform.
     """
     sizes = {
       kind: size + 5 + int(kind in _AGENTS)
@@ -49,12 +49,12 @@ class Egocentric:
   def __call__(
     self, observation: types.Observation
   ) -> tuple[types.Observation, None]:
-    """Returns the transformed observation; actions are as before.
+    """Returns the transformed observation; actions do not change.
 
     Args:
       observation: own features [..., n, F] are position (3), yaw, velocities
-        (4) and more; those of entities [..., n, m, F] position (3), yaw or its
-        cos and sin, velocities (4) and more.
+        (4) and more; features of entities [..., n, m, F] are position (3), yaw
+        or its cos and sin, velocities (4) and more.
     """
     own = observation.own
     sizes = [3, 1, 4, own.shape[-1] - 8]
@@ -79,8 +79,8 @@ def _entities(
   Args:
     features: [..., m, F].
     is_agent: whether they are agents.
-    position: [..., 1, 3] of the observing agent.
-    turn: [..., 1, 2] cos and sin of its yaw.
+    position: [..., 1, 3] position of the observing agent.
+    turn: [..., 1, 2] cos and sin of the observing agent's yaw.
   """
   sizes = [3, 1 if is_agent else 2, 4]
   sizes.append(features.shape[-1] - sum(sizes))

@@ -14,14 +14,14 @@ import numpy as np
 
 from vacl_tf.environments.hide_and_seek import arena
 
-NUM_JOINTS = 4  # Of an entity.
+NUM_JOINTS = 4  # Per entity.
 MOTORS = (0, 1, 3)  # Actuated joints of an agent: x, y, yaw.
-_GEAR = 100.0  # Newtons, or newton metres, of a control of 1.
+_GEAR = 100.0  # Newtons, or newton metres, at a control of 1.
 
 AGENT_RADIUS = 0.15
 BOX_HALF_SIZE = 0.25
 RAMP_HALF_SIZE = 0.25
-# Of the ramp, relative to the centre of its bounding cube.
+# Relative to the centre of the ramp's bounding cube.
 RAMP_CENTRE_OF_MASS = (0.0, -RAMP_HALF_SIZE / 3, -RAMP_HALF_SIZE / 3)
 
 _AGENT_FRICTION = 0.01
@@ -85,10 +85,10 @@ def compile_model(place: arena.Arena, cast: Cast) -> mujoco.MjModel:
 
 
 def describe(place: arena.Arena, cast: Cast) -> mujoco.MjSpec:
-  """Returns the specification of that model.
+  """Returns the specification of the model of a world.
 
-  Its equality constraints are inactive welds, one for each agent and object,
-  ordered by agent.
+  Its equality constraints are inactive welds, one for each pair of an agent and
+  an object, ordered by agent.
   """
   spec = place.empty_world()
   adders = (_add_agent, _add_box, _add_ramp)
@@ -153,10 +153,10 @@ def _add_body(
   """Returns a new body with the four joints and no geometry.
 
   Each joint has an armature of substep times damping. Without contact, motion
-  is the same as with MuJoCo's implicit damping, which is off. But the implicit
-  damping comes after constraints are solved; this one the solver accounts for,
-  so a turning agent keeps its grip. With contact, motion differs: see
-  docs/reproduction.md.
+  is the same as with MuJoCo's implicit damping, which is off. MuJoCo applies
+  implicit damping after it has solved the constraints. The solver accounts for
+  the armature, so a turning agent keeps its grip. With contact, motion differs:
+  see docs/reproduction.md.
   """
   body = spec.worldbody.add_body(name=name, pos=[half_size] * 3)
   for joint in range(NUM_JOINTS):

@@ -65,12 +65,13 @@ class HideAndSeekWorlds:
     model = entities.compile_model(task.arena, cast)
     names = map(entities.entity_name, range(cast.num_entities))
     self._bodies = np.array([model.body(name).id for name in names])
-    # By default bodies with motors never sleep. Agents that never act may.
+    # By default bodies with motors never sleep. Idle agents may sleep.
     idle = np.delete(self._bodies[: cast.num_agents], task.actors)
     asleep = mujoco.mjtSleepPolicy.mjSLEEP_ALLOWED
     model.tree_sleep_policy[model.body_treeid[idle]] = asleep
-    # With more threads than CPUs steps are many times slower, as waiting
-    # threads spin. Each world has its own MjData; sleep is not in the state.
+    # With more threads than CPUs, steps are many times slower, as waiting
+    # threads spin. The batch is persistent: each world has its own MjData,
+    # because the state does not include which bodies sleep.
     self.physics = batch.Batch(
       model, num_worlds, threads or machine.threads(), persistent=True
     )
@@ -204,7 +205,7 @@ class HideAndSeekWorlds:
     )
     cells = self.task.start(self._phi[rows], numbers[:, :num_draws])
     jitter = JITTER * numbers[:, num_draws:].reshape(cells.shape)
-    # Without a reset the solver's warm start would be the last episode's.
+    # Without a reset, the solver would start from the last episode's solution.
     self.physics.reset(rows, stage=mujoco.mjtStage.mjSTAGE_NONE.value)
     self._position[rows, :, :2] = arena.CELL * cells + jitter
     self._is_locked[rows] = False
@@ -215,7 +216,8 @@ class HideAndSeekWorlds:
   def _mend(self) -> None:
     """Resets diverged simulations, and counts them.
 
-    Worlds with an entity outside the arena count, as it could never return.
+    A world with an entity outside the arena counts as diverged, because the
+    entity could never return.
     """
     corner = self._position[..., :2]
     is_sound = ((corner >= 0.0) & (corner <= self.task.arena.side)).all((1, 2))
@@ -249,7 +251,7 @@ class HideAndSeekWorlds:
   def _grab(
     self, held: np.ndarray, centre: np.ndarray, yaw: np.ndarray
   ) -> None:
-    """Welds held objects, int [B, N], in the relative pose of a new grab."""
+    """Welds held objects, int [B, N]; a new grab sets the relative pose."""
     is_new = (held != self._held) & (held != mechanics.NOTHING)
     world, agent = np.nonzero(is_new)
     if world.size:
@@ -286,18 +288,18 @@ class HideAndSeekWorlds:
     self._is_limited[:] = is_locked[..., None]
 
   def _look(self) -> None:
-    """Updates which of the pairs in `task.looks` see each other."""
+    """Updates whether the agent sees the entity, for pairs in `task.looks`."""
     is_asked = np.ones(self._is_seen.shape, bool)
     self._is_seen = self._sees(self._looks, is_asked)
 
   def _sees(
     self, pairs: tuple[np.ndarray, np.ndarray], is_asked: np.ndarray
   ) -> np.ndarray:
-    """Returns bool [B, P]: whether the first sees the second.
+    """Returns bool [B, P]: whether the agent sees the entity.
 
     Args:
       pairs: agents [P] and entities [P].
-      is_asked: bool [B, P]; pairs to test. The others are False.
+      is_asked: bool [B, P]; pairs to test. The result is False for the others.
     """
     agent, target = pairs
     centre = mechanics.centres(self._position, self._half_sizes)
@@ -308,8 +310,8 @@ class HideAndSeekWorlds:
     worlds = np.flatnonzero(is_asked.any(1))
     if not worlds.size:
       return is_seen
-    # All worlds cast as many rays as the one with most pairs to test. Those
-    # pairs come first.
+    # All worlds cast as many rays as the world with the most pairs to test. The
+    # pairs to test come first.
     num_rays = is_asked.sum(1).max()
     which = np.argsort(~is_asked[worlds], 1, kind='stable')[:, :num_rays]
     world = worlds[:, None]

@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-Array = Any  # Of NumPy or TensorFlow, as `xp` is.
+Array = Any  # An array of NumPy or a tensor, depending on `xp`.
 Rectangle = tuple[int, int, int, int]  # x from, x to, y from, y to; inclusive.
 
-# Tries to place a piece where no other stands: a multiple of 16, so many that
-# all of them fail with less than this probability even where every earlier
-# piece is in the way.
+# A uniform draw tries several cells for each piece. The number of tries is the
+# smallest multiple of 16 for which all of them fail with at most this
+# probability, even if every earlier piece is in the way.
 _FAILURE = 1e-12
 _TRIES = 16
 _NUMBERS_PER_TRY = 3  # Which rectangle, x, y.
@@ -33,7 +33,7 @@ class Piece(NamedTuple):
     name: for messages.
     size: side length in cells.
     legal: rectangles of allowed lower left cells; all are clear of walls.
-    usual: rectangles of uniform draws, which are equally likely.
+    usual: rectangles of uniform draws; all rectangles are equally likely.
   """
 
   name: str
@@ -68,8 +68,8 @@ class Grid:
       easy: given xp and numbers [..., num_easy_draws] from U[0, 1), returns
         tasks [..., D] that begin (almost) solved; infeasible pieces are
         projected afterwards.
-      num_easy_draws: see above.
-      xp: module of the arrays that are taken and returned.
+      num_easy_draws: numbers that `easy` needs for each task.
+      xp: module of the arrays that methods take and return.
     """
     self.pieces = tuple(pieces)
     self.num_dims = 2 * len(self.pieces)
@@ -143,10 +143,11 @@ class Grid:
     return self.nearest(self._easy(self._xp, numbers))
 
   def check(self, phi: np.ndarray) -> np.ndarray:
-    """Returns tasks [..., D] as float32, if all are legal.
+    """Returns tasks [..., D] as float32, after checking that they are legal.
 
     Raises:
-      ValueError: one is not; the message says why and names the nearest one.
+      ValueError: a task is not legal; the message says why and names the
+        nearest legal task.
     """
     phi = np.asarray(phi, np.float32)
     if phi.shape[-1:] != (self.num_dims,):
@@ -180,12 +181,12 @@ class Grid:
     return f'{piece.name} is outside of its cells, {allowed}'
 
   def _cells(self, phi: Array) -> list[Array]:
-    """Returns the cells [..., 2] that phi [..., D] means, by piece."""
+    """Returns the cells [..., 2] of phi [..., D], by piece."""
     cells = self._xp.floor(phi + 0.5)
     return [cells[..., i : i + 2] for i in range(0, self.num_dims, 2)]
 
   def _is_free(self, index: int, cell: Array, placed: list[Array]) -> Array:
-    """Returns bool [...]: whether a piece may have cell [..., 2]."""
+    """Returns bool [...]: whether a piece may stand on cell [..., 2]."""
     piece = self.pieces[index]
     x, y = cell[..., 0], cell[..., 1]
     is_legal = False
@@ -237,7 +238,7 @@ class Grid:
 
 
 def whole(xp: Any, share: Array, low: Array, high: Array) -> Array:
-  """Returns whole numbers low <= k <= high, by share in [0, 1)."""
+  """Maps share in [0, 1) to whole numbers low <= k <= high."""
   return low + xp.minimum(xp.floor(share * (high - low + 1)), high - low)
 
 
@@ -248,13 +249,13 @@ def _overlaps(one: Array, size: int, other: Array, other_size: int) -> Array:
 
 
 def _blocked(pieces: Sequence[Piece], index: int) -> int:
-  """Returns of how many cells earlier pieces can keep a piece."""
+  """Returns how many cells earlier pieces can block for a piece."""
   size = pieces[index].size
   return sum((size + other.size - 1) ** 2 for other in pieces[:index])
 
 
 def _enough_tries(pieces: Sequence[Piece]) -> int:
-  """Returns how many tries place each piece, but for _FAILURE."""
+  """Returns enough tries that all fail with probability _FAILURE at most."""
   worst = max(
     _blocked(pieces, index) / ((x1 - x0 + 1) * (y1 - y0 + 1))
     for index, piece in enumerate(pieces)
@@ -269,8 +270,8 @@ def _enough_tries(pieces: Sequence[Piece]) -> int:
 def _enough(pieces: Sequence[Piece], index: int) -> int:
   """Returns a radius in cells within which a piece always finds a free cell.
 
-  In the corner of a region (r + 1) (r + 2) / 2 cells lie within r. That is more
-  than other pieces can block.
+  At a corner of a region, (r + 1) (r + 2) / 2 cells lie within radius r. The
+  radius is such that this is more than earlier pieces can block.
   """
   blocked, radius = _blocked(pieces, index), 0
   while (radius + 1) * (radius + 2) // 2 <= blocked:

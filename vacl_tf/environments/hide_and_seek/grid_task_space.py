@@ -11,7 +11,7 @@ from vacl_tf import types
 from vacl_tf.environments import task_space
 from vacl_tf.environments.hide_and_seek import grid
 
-_HALF_CELL = 0.49  # A little less, so that rounding leads back.
+_HALF_CELL = 0.49  # Below 0.5, so that rounding gives the same cell.
 
 
 class GridTaskSpace(task_space.TaskSpace):
@@ -28,7 +28,7 @@ class GridTaskSpace(task_space.TaskSpace):
     Args:
       tasks: the geometry.
       num_agents: agents that act in a world.
-      alike: pieces, a list a kind, whose order is of no account.
+      alike: interchangeable pieces, one tuple for each kind.
     """
     self.num_entities = len(tasks.pieces)
     self.num_dims = tasks.num_dims
@@ -47,7 +47,7 @@ class GridTaskSpace(task_space.TaskSpace):
     """
     nearest = self._grid.nearest(phi)
     rim = randomness.uniform(seed, tf.shape(phi), -_HALF_CELL, _HALF_CELL)
-    has_moved = nearest != tf.floor(phi + 0.5)  # The cell that phi means.
+    has_moved = nearest != tf.floor(phi + 0.5)  # The cell of phi.
     return tf.where(has_moved, nearest + rim, phi)
 
   def sample_easy(self, num_tasks: int, seed: types.Seed) -> tf.Tensor:

@@ -3,8 +3,8 @@
 """Lock-and-Return: lock all boxes, then return to the start positions.
 
 Paper, section on the hide-and-seek environment; docs/reproduction.md has the
-details. A square floor of 12 x 12 m unless told otherwise, without inner
-walls; one team.
+details. The floor is a square of 12 x 12 m by default, without inner walls. All
+agents are on one team.
 """
 
 from typing import Any
@@ -31,8 +31,8 @@ _BIRTHPLACE = (8, 9)  # Indices in an agent's own features.
 class LockAndReturn(task.Task):
   """Agents return to within HOME_RADIUS of their birthplaces.
 
-  An agent never observes the birthplaces of others. Its own is observed by its
-  critic, and by its policy only with `sees_birthplace`.
+  An agent never observes the birthplaces of others. Its critic observes its own
+  birthplace; its policy does so only with `sees_birthplace`.
   """
 
   name = 'lock_and_return'
@@ -53,11 +53,12 @@ class LockAndReturn(task.Task):
     """Describes the task.
 
     Args:
-      num_agents: n.
-      num_boxes: m.
+      num_agents: number of agents (n).
+      num_boxes: number of boxes (m).
       sees_birthplace: whether the policy observes the agent's birthplace.
-        Otherwise it has to remember it.
-      floor_side: metres, a multiple of a cell's 0.2 from 6 to 12.
+        Otherwise the policy has to remember it.
+      floor_side: side of the floor in metres, from 6 to 12, a multiple of the
+        0.2 of a cell.
 
     Raises:
       ValueError: a number is out of range.
@@ -150,9 +151,9 @@ class LockAndReturn(task.Task):
     return np.hypot(away[..., 0], away[..., 1]) <= self.home_radius
 
   def _easy(self, xp: Any, numbers: grid.Array) -> grid.Array:
-    """Places each agent next to a box, to different ones if there are enough.
+    """Places each agent next to a box, at different boxes if there are enough.
 
-    Agents come first in phi, so boxes are moved where squares overlap.
+    Agents come first in phi, so where squares overlap, the boxes are moved.
     """
     n, m, _ = self.cast
     along_x, along_y, match, steps = (
@@ -197,7 +198,7 @@ def _num_cells(floor_side: float) -> int:
 def _quadrant(num_cells: int, size: int) -> grid.Rectangle:
   """Returns lower left cells of squares at the bottom right of the floor.
 
-  They keep off the walls, and right of and below the middle.
+  The squares do not touch the walls. They lie right of and below the middle.
   """
   half, most = num_cells // 2, num_cells - 1 - size
   return num_cells - half, most, 1, half - 1 - size
@@ -206,9 +207,10 @@ def _quadrant(num_cells: int, size: int) -> grid.Rectangle:
 def _pieces(
   num_agents: int, num_boxes: int, num_cells: int
 ) -> list[grid.Piece]:
-  """Returns agents, which belong in the quadrant, and boxes.
+  """Returns agents, which have to be in the quadrant, and boxes.
 
-  Draws leave out the last legal row and column, as in the released code.
+  Uniform draws leave out the last legal row and column, as in the released
+  code.
   """
   legal, usual = (_quadrant(num_cells, _AGENT_CELLS + i) for i in (0, 1))
   most = num_cells - 1 - _BOX_CELLS

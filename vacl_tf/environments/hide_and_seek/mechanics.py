@@ -40,9 +40,9 @@ def surface_distances(
 
   Args:
     points: [B, N, 3].
-    middle: [B, m, 3] of the cubes.
-    yaw: [B, m] of the cubes.
-    half_size: [m] of the cubes.
+    middle: [B, m, 3] centres of the cubes.
+    yaw: [B, m] yaws of the cubes.
+    half_size: [m] half sizes of the cubes.
   """
   away = points[:, :, None] - middle[:, None]
   inside_frame = turned(away, -yaw[:, None])
@@ -56,7 +56,7 @@ def in_front(yaw: np.ndarray, towards: np.ndarray) -> np.ndarray:
   Agents face -y of their body frame. A target at distance 0 is in view.
 
   Args:
-    yaw: [...] of the agents.
+    yaw: [...] yaws of the agents.
     towards: [..., 2 or more] vectors from agent to target; only x and y count.
   """
   x, y = towards[..., 0], towards[..., 1]
@@ -84,10 +84,10 @@ def relative_poses(
   """Returns positions [k, 3] and quaternions [k, 4] relative to agents.
 
   Args:
-    agent: [k, 3] positions of agents.
-    agent_yaw: [k].
+    agent: [k, 3] positions of the agents.
+    agent_yaw: [k] yaws of the agents.
     thing: [k, 3] positions of the objects.
-    thing_yaw: [k].
+    thing_yaw: [k] yaws of the objects.
   """
   position = turned(thing - agent, -agent_yaw)
   half = (thing_yaw - agent_yaw) / 2
@@ -105,17 +105,18 @@ def resolve_locks(
 ) -> tuple[np.ndarray, np.ndarray]:
   """Returns is_locked and locker after the agents' actions.
 
-  An agent in reach locks an object by its flag. An agent in reach without the
-  flag unlocks it, or prevents locking, if it is on the team of the last locker.
-  Without an agent in reach nothing changes. The agent that locks an unlocked
-  object becomes its locker; if several do, one of them is drawn.
+  An agent in reach locks an object if its flag is set. An agent in reach whose
+  flag is not set unlocks the object, or prevents locking, if the agent is on
+  the team of the last locker. If no agent is in reach, nothing changes. The
+  agent that locks an unlocked object becomes its locker; if several agents do,
+  one of them is drawn.
 
   Args:
     wants: bool [B, N] flags of the agents.
     can_reach: bool [B, N, m]: in reach and, if the task requires it, in view.
-    team: int [N].
+    team: int [N] team of each agent.
     is_locked: bool [B, m].
-    locker: int [B, m]: who locked it last; at first agent 0.
+    locker: int [B, m]: the agent that locked the object last; initially 0.
     chance: [B, m] from U[0, 1), to draw one of several lockers.
   """
   lockers = can_reach & wants[..., None]

@@ -3,9 +3,9 @@
 """Ramp-Use: a seeker climbs a ramp to see a hider behind a wall.
 
 Paper, section on the hide-and-seek environment; docs/reproduction.md has the
-details. 6 x 6 m with a closed room in the bottom right quadrant (large x, small
-y). The hider never acts. Its position, and that of a box in its room, are drawn
-anew for every episode.
+details. The floor is 6 x 6 m, with a closed room in the bottom right quadrant
+(large x, small y). The hider never acts. Its position, and that of a box in its
+room, are drawn anew for every episode.
 """
 
 from typing import Any
@@ -23,7 +23,8 @@ _WALL_FRICTION = 0.01
 _ROOM = 15  # The row and the column of cells that the room's walls are on.
 _HIDER, _SEEKER = 0, 1
 _AGENT_CELLS, _OBJECT_CELLS = 2, 3
-# Left of the room, above that, above the room. The wall is on row 15.
+# Three regions: left of the room, above that region, and above the room. The
+# wall is on row 15.
 _LEGAL_SEEKER = ((1, 13, 1, 13), (1, 13, 15, 27), (15, 27, 16, 27))
 # The released code uses the seeker's regions for the ramp too, by mistake. The
 # ramp's own regions end at column 11; easy tasks need column 12.
@@ -55,13 +56,13 @@ class RampUse(task.Task):
 
     Args:
       reward_scale: reward of each step in which the seeker sees the hider, and
-        cost of each other one. Paper: 1; released code: 0.1.
+        cost of each other step. Paper: 1; released code: 0.1.
       has_box: whether there is a box in the room, which may hide the hider.
       reach: distance within which an object can be grabbed or locked, in
-        metres. It was 0.0625 in an older version of the released code, which
-        the published numbers are likely from. From the floor an agent then
-        reaches the ramp at its slope, where its centre comes within 0.0621, and
-        nothing else: elsewhere its radius of 0.15 keeps it away.
+        metres. It was 0.0625 in an older version of the released code, from
+        which the published numbers probably come. With 0.0625, an agent on the
+        floor reaches only the ramp at its slope, where the agent's centre comes
+        within 0.0621. Elsewhere its radius of 0.15 keeps it too far away.
 
     Raises:
       ValueError: one of the numbers is not above 0.
@@ -125,7 +126,7 @@ class RampUse(task.Task):
     return task.Observation(own, tokens)
 
   def judge(self, state: task.State) -> task.Outcome:
-    """Rewards seeing the hider, and punishes not seeing it."""
+    """Rewards steps in which the hider is seen, and punishes the others."""
     is_seen = state.is_seen[:, 0]
     reward = np.where(is_seen, self.reward_scale, -self.reward_scale)
     return task.Outcome(

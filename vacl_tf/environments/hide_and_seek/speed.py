@@ -22,28 +22,28 @@ def measure(
   num_steps: int = 40,
   seed: int = 0,
 ) -> dict[str, float]:
-  """Times whole environment steps and their physics alone.
+  """Times whole environment steps and, separately, only their physics.
 
-  Each step is played twice: whole (rules, visibility, physics, observations,
-  reward), and in a second batch of simulations as physics alone, with the same
-  controls and constraints. Both must end in the same state, bit for bit. Motors
-  are random, and all agents always lock and pull.
+  Each step is played twice: as a whole (rules, visibility, physics,
+  observations, reward), and in a second batch of simulations as physics only,
+  with the same controls and constraints. Both must end in the same state, bit
+  for bit. Motors are random, and all agents always lock and pull.
 
   Args:
     task: the task; half of the task vectors are easy, half uniform.
     num_worlds: number of worlds (B).
     threads: see `environment.HideAndSeekWorlds`.
     num_steps: measured steps, after half as many for warming up.
-    seed: of tasks and actions.
+    seed: seed of tasks and actions.
 
   Returns:
-    Microseconds per world of a whole step and of its physics alone (wall time,
+    Microseconds per world of a whole step and of only its physics (wall time,
     and CPU time summed over threads), their ratios, contacts and constraint
     rows per world, and the shares of agents that hold an object and of objects
     that are locked.
 
   Raises:
-    RuntimeError: the physics alone ended in another state.
+    RuntimeError: the separate physics ended in another state.
   """
   rng = np.random.default_rng(seed)
   easy = task.sample_easy(num_worlds // 2, rng)
@@ -109,7 +109,7 @@ def _step_both(
 
   num_unstable = worlds.num_unstable
   whole = _timed(play)
-  # The step has set these and they still hold.
+  # The step has set these fields, and they keep their values until the next.
   for name in ('ctrl', 'eq_active'):
     bare.bind(name)[:] = physics.bind(name)
   for name in ('eq_data', 'jnt_limited', 'jnt_range'):

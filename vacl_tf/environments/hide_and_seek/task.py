@@ -18,7 +18,8 @@ from vacl_tf.environments.hide_and_seek import entities
 from vacl_tf.environments.hide_and_seek import grid
 
 HORIZON = 60
-LARGEST = 1e3  # Positions and velocities beyond it, or NaN, have diverged.
+# A world with a larger position or velocity, or with NaN, has diverged.
+LARGEST = 1e3
 
 
 class Feature(NamedTuple):
@@ -32,7 +33,7 @@ class Feature(NamedTuple):
 class State(NamedTuple):
   """Physical state and state of the rules; arrays over all worlds.
 
-  Entities are numbered as in `entities.Cast`, and so are objects.
+  Entities and objects are numbered as in `entities.Cast`.
   """
 
   position: np.ndarray  # [B, E, 4] joints x, y, z, yaw.
@@ -58,7 +59,7 @@ class Outcome(NamedTuple):
   """Result of a step."""
 
   reward: np.ndarray  # float32 [B, n]
-  progress: np.ndarray  # float32 [B] in [0, 1]; what V averages.
+  progress: np.ndarray  # float32 [B] in [0, 1]; task values average it.
   is_success: np.ndarray  # bool [B], whether the goal is fully reached.
 
 
@@ -66,11 +67,11 @@ class Task(abc.ABC):
   """Entities, goal, reward and observations of a task.
 
   Attributes:
-    name: as known to `hide_and_seek.load`.
+    name: name of the task in `hide_and_seek.load`.
     horizon: steps of an episode (T); the last one is terminal.
     arena: floor and walls.
     cast: numbers of entities of each kind.
-    actors: indices of the n acting agents; others stand still.
+    actors: indices of the n acting agents; the others do not act.
     teams: team of each agent.
     must_see_to_lock: whether locking requires seeing the object.
     reach: largest distance at which an object can be grabbed or locked, metres.
@@ -79,10 +80,11 @@ class Task(abc.ABC):
     looks: pairs (agent, entity) for which `State.is_seen` says whether the
       agent sees the entity.
     grid: sampling and feasibility of task vectors.
-    alike: its pieces, a list a kind, whose order is of no account.
+    alike: interchangeable pieces of the grid, one tuple for each kind.
     features: features of an `Observation`, by 'own' and kind of entity.
     critic_only_position: indices in 'own' of an x and a y that are 0 for the
-      policy; () if this variant shows them to it, None if there are none.
+      policy; () if this variant shows them to the policy, None if the task has
+      no such features.
     slots: number of observed entities of each kind (m).
     num_start_draws: numbers from U[0, 1) that `start` needs for each world.
   """
@@ -105,7 +107,7 @@ class Task(abc.ABC):
   num_start_draws: int
 
   def sample_easy(self, num_tasks: int, rng: np.random.Generator) -> np.ndarray:
-    """Returns [num_tasks, D] tasks that begin (almost) solved, GetEasy."""
+    """Returns [num_tasks, D] tasks that begin (almost) solved; GetEasy."""
     shape = [num_tasks, self.grid.num_easy_draws]
     return self.grid.easy(rng.random(shape, np.float32))
 
@@ -127,7 +129,7 @@ class Task(abc.ABC):
 
   @abc.abstractmethod
   def read_task(self, cells: np.ndarray) -> np.ndarray:
-    """Returns the phi [B, D] whose start cells are these, [B, E, 2]."""
+    """Returns the tasks phi [B, D] with these start cells [B, E, 2]."""
 
   @abc.abstractmethod
   def observe(self, state: State) -> Observation:
@@ -143,12 +145,13 @@ class Task(abc.ABC):
 
 
 def joint_features(side: float, yaw: tuple[str, ...]) -> tuple[Feature, ...]:
-  """Returns x, y, z, the names of the yaw, and four velocities.
+  """Returns the features x, y, z, yaw, and four velocities.
 
   Args:
     side: length of the floor's side; x and y are those of the lower left
       corner of an entity's footprint.
-    yaw: 'yaw', which is not wrapped, or 'cos' and 'sin'.
+    yaw: names of the features of the yaw: 'yaw', which is not wrapped, or 'cos'
+      and 'sin'.
   """
   bound = 1.0 if len(yaw) > 1 else LARGEST
   return (

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tasks of hide-and-seek as worlds to train in.
 
-With `egocentric` and `grid_task_space` the only modules of hide-and-seek that
-need TensorFlow.
+Of the modules of hide-and-seek, only this one, `egocentric` and
+`grid_task_space` need TensorFlow.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ class HideAndSeek(base.HostWorld):
   """A task of hide-and-seek, simulated by MuJoCo.
 
   Attributes:
-    task: what is played, in NumPy.
+    task: the task, in NumPy.
   """
 
   is_terminal = True
@@ -37,8 +37,8 @@ class HideAndSeek(base.HostWorld):
     """Initialises the view.
 
     Args:
-      task: what is played.
-      counts: its numbers of entities, acting agents first.
+      task: the task to play.
+      counts: entity counts of the task, acting agents first.
     """
     self.task = task
     self.name = task.name
@@ -62,7 +62,8 @@ class HideAndSeek(base.HostWorld):
 
   @property
   def num_vectors(self) -> int:
-    # Every agent observes itself and all others, also those not in phi.
+    # Every agent observes itself and all other entities, also those that phi
+    # does not place.
     return len(self.task.actors) * self.task.cast.num_entities
 
   @property
@@ -85,7 +86,7 @@ class HideAndSeek(base.HostWorld):
     return drawing.scenes(self.task, state)
 
   def sketches(self, state: task_lib.State) -> list[base.Picture]:
-    """Returns drawings from above: MuJoCo's pictures take seconds."""
+    """Returns drawings from above, because MuJoCo's pictures take seconds."""
     return [rendering.render(scene) for scene in self.draw(state)]
 
   def observation_bounds(self) -> tuple[Mapping[str, base.Bounds], ...]:
@@ -121,15 +122,15 @@ class MujocoSimulator(base.Simulator):
   """`HideAndSeekWorlds` as a simulator.
 
   Attributes:
-    worlds: what is simulated.
+    worlds: the simulated worlds.
   """
 
   def __init__(self, task: task_lib.Task, num_worlds: int) -> None:
     """Makes empty worlds.
 
     Args:
-      task: what is played.
-      num_worlds: how many (B).
+      task: the task to play.
+      num_worlds: number of worlds (B).
     """
     self.num_worlds = num_worlds
     threads = 1 if num_worlds == 1 else 0  # 0: one for each CPU.

@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Observations of the particle world relative to the observing agent.
 
-Features add unit direction and exp(-distance / 0.5 m) of every entity: small
-layers are slow to learn both from x and y.
+The transform adds the unit direction and exp(-distance / 0.5 m) of every entity
+to its features, because small layers are slow to learn both from x and y.
 
 An open square room is symmetric: rotating or mirroring it about its centre
-only renames the moves. There, observations are expressed in the axes in which
-the agent's own position lies in a canonical octant, and the logits of its moves
-are mapped back. So whatever is learned in one octant holds in all eight,
-exactly.
+only renames the moves. In such a room, observations are expressed in the axes
+in which the agent's own position lies in a canonical octant, and the logits of
+its moves are mapped back. So what is learned in one octant holds exactly in all
+eight.
 
-Neither the paper nor the released code does either.
+Neither the paper nor the released code has these transforms.
 """
 
 import dataclasses
@@ -42,8 +42,8 @@ class Egocentric:
 
   Attributes:
     is_open_square: whether the room is a square without walls inside, centred
-      at the origin. Own features are velocity and position then, and actions
-      are the five moves.
+      at the origin. If so, own features have to be velocity and position, and
+      actions have to be the five moves.
   """
 
   is_open_square: bool
@@ -56,14 +56,14 @@ class Egocentric:
   def __call__(
     self, observation: types.Observation
   ) -> tuple[types.Observation, Callable[[tf.Tensor], tf.Tensor] | None]:
-    """Returns the transformed observation, and what maps its logits back.
+    """Returns the transformed observation and a function that maps logits back.
 
     Args:
       observation: leaves [..., n, F] and [..., n, m, F].
 
     Returns:
-      The observation, and a function of logits [..., n, 5] in an open square,
-      else None.
+      The observation and, in an open square, a function of logits [..., n, 5];
+      otherwise None.
     """
     if not self.is_open_square:
       return directed(observation), None
@@ -72,7 +72,7 @@ class Egocentric:
 
 
 def directed(observation: types.Observation) -> types.Observation:
-  """Returns the observation with entities' directions (2) and nearness."""
+  """Returns the observation with directions (2) and nearness of entities."""
 
   def extended(features: tf.Tensor) -> tf.Tensor:
     direction, distance = egocentric.polar(features[..., -2:])
@@ -88,8 +88,8 @@ def canonical(
   """Returns the observation in axes with 0 <= y <= x for the agent itself.
 
   Args:
-    observation: own features are velocity and position, whose origin is the
-      centre of the room; those of entities end with the offset to them.
+    observation: own features are velocity and position relative to the centre
+      of the room; the features of entities end with the offset to the entity.
   """
   velocity, position = tf.split(observation.own, 2, -1)
   size = tf.abs(position)
@@ -125,6 +125,6 @@ def restore(logits: tf.Tensor, frame: Frame) -> tf.Tensor:
 
 
 def _turn(vector: tf.Tensor, frame: Frame) -> tf.Tensor:
-  """Returns vectors [..., 2] in other axes."""
+  """Returns vectors [..., 2] in the axes of a frame."""
   vector = frame.sign * vector
   return tf.where(frame.is_swapped, vector[..., ::-1], vector)

@@ -37,9 +37,9 @@ class Wall(NamedTuple):
 
   Attributes:
     is_vertical: thin along x (else thin along y).
-    axis: its centre on the thin axis.
-    ends: where it begins and ends along the other axis.
-    thickness: its full width along the thin axis.
+    axis: centre of the wall on the thin axis.
+    ends: where the wall begins and ends along the other axis.
+    thickness: full width of the wall along the thin axis.
   """
 
   is_vertical: bool
@@ -77,7 +77,8 @@ def square_length(vector: tf.Tensor) -> tf.Tensor:
 def softened(penetration: tf.Tensor) -> tf.Tensor:
   """Returns the softplus of a depth [metres], of width CONTACT_MARGIN.
 
-  Most of a step's time goes here, so a polynomial approximates the logarithm.
+  Most of a step's time is spent here, so a polynomial approximates the
+  logarithm.
   """
   scaled = penetration / CONTACT_MARGIN
   e = tf.exp(-tf.abs(scaled))
@@ -90,7 +91,7 @@ def contact_forces(x: tf.Tensor, radius: np.ndarray | float) -> tf.Tensor:
 
   Args:
     x: centres, in metres.
-    radius: of all discs, or [n, 1] of each, in metres.
+    radius: radius of all discs, or one for each, [n, 1], in metres.
   """
   total = tf.zeros_like(x)
   for k, delta in enumerate(from_others(x), start=1):
@@ -106,8 +107,8 @@ def _parting_offset(num: int, k: int) -> np.ndarray:
   """Returns [n, 1], added to the differences of bodies i and i + k.
 
   Contact forces of coincident bodies have no direction. The offset gives them
-  one, along the diagonal, with opposite signs for the two. In the differences
-  of other bodies it vanishes by rounding.
+  one, along the diagonal, with opposite signs for the two. For bodies that are
+  apart, rounding removes the offset.
   """
   is_last = np.arange(num)[:, None] + k >= num
   return np.where(is_last, -_APART, _APART).astype(np.float32)
@@ -146,25 +147,25 @@ def integrate(
 def largest_force(
   radius: float, num_bodies: int, walls: Sequence[Wall] = ()
 ) -> float:
-  """Returns a bound of the force on a disc along either axis.
+  """Returns a bound on the force on a disc along either axis.
 
   Args:
-    radius: of the largest disc, in metres.
-    num_bodies: discs that touch each other, in any positions.
-    walls: that they touch too.
+    radius: radius of the largest disc, in metres.
+    num_bodies: number of discs that touch each other, in any positions.
+    walls: walls that the discs touch as well.
   """
-  soft = CONTACT_MARGIN * np.log(2.0)  # Of `softened` beyond the depth.
+  soft = CONTACT_MARGIN * np.log(2.0)  # By which `softened` exceeds the depth.
   depths = [2 * radius + soft] * (num_bodies - 1)
   depths += [radius + wall.thickness / 2 + soft for wall in walls]
   return ACTION_FORCE + CONTACT_STIFFNESS * sum(depths)
 
 
 def largest_motion(force: float, num_steps: int) -> tuple[float, float]:
-  """Returns bounds of speed and of distance moved, along either axis.
+  """Returns bounds on the speed and the distance moved, along either axis.
 
   Args:
-    force: the largest one along an axis.
-    num_steps: from rest.
+    force: largest force along an axis.
+    num_steps: number of steps from rest.
   """
   speed = TIME_STEP * force / DAMPING
   return speed, num_steps * TIME_STEP * speed

@@ -25,12 +25,14 @@ from vacl_tf.environments.particle import scenario
 AGENT_RADIUS = 0.10
 BALL_RADIUS = 0.15
 LANDMARK_RADIUS = 0.15
-COVER_DISTANCE = BALL_RADIUS + LANDMARK_RADIUS  # Of a ball, to be rewarded.
-FLAG_DISTANCE = AGENT_RADIUS + LANDMARK_RADIUS  # Of any disc, for the flag.
-REWARD_COVERED = 0.2  # Over n for each landmark and step; scale 0.1 included.
-REWARD_ALL_COVERED = 0.1  # On top of it, each step.
-HALF_WIDTH = 2.0  # Of the square of tasks, metres.
-_CELL = 0.4  # Metres, least side of a cell of the grid for easy tasks.
+# Largest distance from a ball to a landmark that it covers, for the reward.
+COVER_DISTANCE = BALL_RADIUS + LANDMARK_RADIUS
+# Largest distance from any disc to a landmark whose flag is 1.
+FLAG_DISTANCE = AGENT_RADIUS + LANDMARK_RADIUS
+REWARD_COVERED = 0.2  # Over n, per landmark and step; includes the scale 0.1.
+REWARD_ALL_COVERED = 0.1  # In addition, each step.
+HALF_WIDTH = 2.0  # Half the side of the square of tasks, metres.
+_CELL = 0.4  # Smallest side of a cell of the grid for easy tasks, metres.
 _JITTER = 0.05  # Largest offset from the centre of a cell, metres.
 _FULL = 1e3  # Penalty that makes a taken cell the last choice.
 
@@ -53,8 +55,9 @@ class PushBallTaskSpace(task_space.BoxTaskSpace):
     """Initialises the space.
 
     Args:
-      num_agents: agents, balls and landmarks, each.
-      easy_side: of the grid without its rim, metres; 0: n cells of _CELL.
+      num_agents: number of agents, also of balls and of landmarks.
+      easy_side: side of the grid without its rim, metres; 0 stands for n cells
+        of _CELL.
 
     Raises:
       ValueError: the grid has too few cells for all balls and landmarks.
@@ -65,24 +68,25 @@ class PushBallTaskSpace(task_space.BoxTaskSpace):
     _, balls, landmarks = self.alike
     self.goals = tuple(zip(balls, landmarks, strict=True))
     num_cells, cell = _easy_grid(num_agents, easy_side)
-    side = num_cells + 2  # Of the grid with its rim, in cells.
+    side = num_cells + 2  # Side of the grid with its rim, in cells.
     cells = np.stack(np.meshgrid(range(side), range(side)), -1).reshape(-1, 2)
     self._centre = ((cells - (side - 1) / 2) * cell).astype(np.float32)
     is_rim = (cells % (side - 1) == 0).any(1)
     self._rim = is_rim.astype(np.float32)
-    # Rings about a cell, the 3 x 3 neighbourhood being the first.
+    # Number of the ring around each cell that another cell lies in; ring 1 is
+    # the 3 x 3 neighbourhood.
     ring = np.abs(cells[:, None] - cells).max(-1)
     self._ring = np.maximum(ring, 1).astype(np.float32)
 
   def sample_easy(self, num_tasks: int, seed: types.Seed) -> tf.Tensor:
     """Places an agent and a landmark next to each ball; GetEasy.
 
-    Entities lie near the centres of cells of a grid, of n x n cells unless a
-    side is given. Balls take random cells. Then, in random order, a landmark
-    takes a cell next to each ball, and so does an agent, which may also use the
-    rim of cells around the grid. No cell has two entities of a kind, or a ball
-    and another entity. If all cells next to a ball are taken, the nearest ring
-    with a free cell is used.
+    Entities lie near the centres of the cells of a grid, which has n x n cells
+    unless a side is given. Balls take random cells. Then, in random order, a
+    landmark takes a cell next to each ball. Agents do the same, but may also
+    use the rim of cells around the grid. No cell has two entities of a kind, or
+    a ball and another entity. If all cells next to a ball are taken, the
+    nearest ring with a free cell is used.
 
     The grid is centred, so that its rim is inside the room up to n = 8. In the
     released code it is off by half a cell.
@@ -116,9 +120,9 @@ class PushBallTaskSpace(task_space.BoxTaskSpace):
     """Assigns free cells of near rings to n entities, one after another.
 
     Args:
-      ring: [n, tasks, cells] cells of smaller rings are preferred.
+      ring: [n, tasks, cells] ring of each cell; smaller rings are preferred.
       taken: [cells] or [tasks, cells] positive where a cell is not free.
-      seed: of the choice among the cells of a ring.
+      seed: seed of the choice among the cells of a ring.
 
     Returns:
       Distinct indices of cells [n, tasks].
@@ -132,7 +136,7 @@ class PushBallTaskSpace(task_space.BoxTaskSpace):
 
 
 def _easy_grid(num_agents: int, side: float) -> tuple[int, float]:
-  """Returns how many cells a side of the grid has, and a cell's in metres."""
+  """Returns the cells along a side of the grid, and a cell's side in metres."""
   if not side:
     return num_agents, _CELL
   num_cells = int(side / _CELL + 1e-6)
@@ -146,7 +150,7 @@ def _easy_grid(num_agents: int, side: float) -> tuple[int, float]:
 
 
 class PushBall(base.Environment):
-  """Rewarded for every landmark with a ball on it, and again for all."""
+  """Rewards every landmark with a ball on it, and adds a bonus for all."""
 
   is_terminal = False
 
@@ -162,12 +166,13 @@ class PushBall(base.Environment):
     """Initialises the world.
 
     Args:
-      name: as known to `environments.load`.
-      num_agents: agents, balls and landmarks, each.
+      name: name of the task in `environments.load`.
+      num_agents: number of agents, also of balls and of landmarks.
       horizon: steps of an episode.
-      cover_radius: distance within which a ball covers a landmark, metres; 0:
-        COVER_DISTANCE.
-      easy_side: of the square of easy tasks, metres; 0: the task's own.
+      cover_radius: distance within which a ball covers a landmark, metres; 0
+        stands for COVER_DISTANCE.
+      easy_side: side of the square of easy tasks, metres; 0 stands for the
+        task's own.
 
     Raises:
       ValueError: the easy tasks do not fit into the square.
@@ -204,7 +209,7 @@ class PushBall(base.Environment):
   def step(self, state: PushBallState, action: types.Actions) -> PushBallState:
     position = scenario.worlds_last(state.position)
     pushed = physics.action_forces(tf.transpose(action[0]))
-    force = tf.concat([pushed, tf.zeros_like(pushed)], 1)  # Balls do nothing.
+    force = tf.concat([pushed, tf.zeros_like(pushed)], 1)  # Balls do not act.
     force += physics.contact_forces(position, self._radius)
     position, velocity = physics.integrate(
       position, scenario.worlds_last(state.velocity), force
@@ -217,8 +222,8 @@ class PushBall(base.Environment):
   def observe(self, state: PushBallState) -> types.Observations:
     """Returns observations with flags as in the released code.
 
-    A landmark's flag is 1 if any agent or ball is within FLAG_DISTANCE; the
-    reward asks for a ball within `cover_distance`.
+    A landmark's flag is 1 if any agent or ball is within FLAG_DISTANCE, whereas
+    the reward requires a ball within `cover_distance`.
     """
     position = scenario.worlds_last(state.position)
     landmark = scenario.worlds_last(state.landmark)
@@ -254,7 +259,7 @@ class PushBall(base.Environment):
     return scenario.legend(agent=scenario.BLUE, ball=scenario.ORANGE)
 
   def observation_bounds(self) -> tuple[Mapping[str, base.Bounds], ...]:
-    """Returns bounds that hold even if all push one body all the time."""
+    """Returns bounds that hold even if all bodies always push the same one."""
     force = physics.largest_force(self._radius.max(), 2 * self.num_agents)
     speed, way = physics.largest_motion(force, self.horizon)
     position = HALF_WIDTH + way
@@ -292,7 +297,7 @@ class PushBall(base.Environment):
     return scenes
 
   def _is_covered(self, state: PushBallState) -> tf.Tensor:
-    """Returns bool [n, B]: whether a ball is within reach."""
+    """Returns bool [n, B]: whether a ball covers the landmark."""
     ball = scenario.worlds_last(state.position[:, self.num_agents :])
     landmark = scenario.worlds_last(state.landmark)
     return scenario.any_near(ball, landmark, self.cover_distance)

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What the tasks of the particle world have in common."""
+"""Code that the tasks of the particle world share."""
 
 import functools
 
@@ -16,7 +16,7 @@ from vacl_tf.environments.particle import physics
 NUM_MOVES = 5  # None, +x, -x, +y, -y.
 BLUE, ORANGE = (66, 113, 196), (226, 132, 54)
 _GREEN, _GREY = (60, 160, 90), (150, 150, 150)
-_FEW = 32  # Up to so many bodies, `any_near` is unrolled over them.
+_FEW = 32  # Largest number of bodies over which `any_near` is unrolled.
 _JITTER = 0.01  # Largest offset of a body from its easy landmark, metres.
 
 
@@ -41,20 +41,19 @@ def beside(
 
 
 def worlds_last(x: tf.Tensor) -> tf.Tensor:
-  """Returns [2, n, B] of [B, n, 2], the layout of `physics`, or back."""
+  """Transposes [B, n, 2] to [2, n, B], the layout of `physics`, or back."""
   return tf.transpose(x, [2, 1, 0])
 
 
 def agents_first(x: tf.Tensor) -> tf.Tensor:
-  """Returns [B, n, m, F] of [F, m, n, B]."""
+  """Transposes [F, m, n, B] to [B, n, m, F]."""
   return tf.transpose(x, [3, 2, 1, 0])
 
 
 def without_self(x: tf.Tensor) -> tf.Tensor:
   """Drops the diagonal: [F, self, other, B] -> [F, n - 1, n, B], order kept.
 
-  In the result axis 2 is the agent itself, and axis 1 has all agents but this
-  one.
+  In the result, axis 2 is the agent itself, and axis 1 has all other agents.
   """
   size, num = x.shape[0], x.shape[1]
   flat = tf.reshape(x, [size, num * num, -1])[:, 1:]
@@ -98,7 +97,7 @@ def bounds(*largest: float, flag: bool = False) -> base.Bounds:
   """Returns bounds of features from their largest magnitudes.
 
   Args:
-    *largest: of each feature, which may have either sign.
+    *largest: largest magnitude of each feature, which may have either sign.
     flag: whether a feature that is 0 or 1 comes first.
   """
   high = np.array([1.0] * flag + list(largest), np.float32)
@@ -125,11 +124,11 @@ def draw_landmarks(
 def legend(
   **kinds: shapes.Colour,
 ) -> tuple[tuple[str, shapes.Colour], ...]:
-  """Returns what colours mean: those of kinds, and of landmarks."""
+  """Returns the meanings of the colours of kinds and of landmarks."""
   landmarks = (('landmark', _GREY), ('covered landmark', _GREEN))
   return (*kinds.items(), *landmarks)
 
 
 def caption(is_covered: np.ndarray) -> str:
-  """Returns the line below a picture of landmarks, covered or not, [n]."""
+  """Returns the caption of a picture; is_covered is bool [n], by landmark."""
   return f'{is_covered.sum()} of {len(is_covered)} landmarks covered'

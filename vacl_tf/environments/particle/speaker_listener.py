@@ -30,15 +30,15 @@ LANDMARK_RADIUS = 0.04
 # Square metres: the released code compares a squared distance with the sum of
 # the radii, so that the goal is reached at 0.339 metres.
 REACH_SQUARED = BODY_RADIUS + LANDMARK_RADIUS
-REWARD_REACHED = 0.1  # Shared, each step; scale 0.1 included.
-# What the speaker sees of the goal, and what a landmark is drawn in.
+REWARD_REACHED = 0.1  # Shared, each step; includes the scale 0.1.
+# Colours of the landmarks in pictures. The speaker observes the goal's colour.
 COLOURS = np.array(
   [[0.65, 0.15, 0.15], [0.15, 0.65, 0.15], [0.15, 0.15, 0.65]], np.float32
 )
-_HALF_WIDTH = 1.0  # Of the room, metres.
-_EASY_SIDE = 0.6  # Of the square of easy landmarks, metres.
+_HALF_WIDTH = 1.0  # Half the side of the room, metres.
+_EASY_SIDE = 0.6  # Side of the square of easy landmarks, metres.
 _NUM_BODIES = 2
-_ORANGE, _BLUE = (230, 140, 40), (90, 150, 220)  # Apart from the landmarks.
+_ORANGE, _BLUE = (230, 140, 40), (90, 150, 220)  # Distinct from landmarks.
 
 
 class SpeakerListenerState(NamedTuple):
@@ -61,7 +61,7 @@ class SpeakerListenerTaskSpace(task_space.BoxTaskSpace):
     self._easy_half_width = easy_side / 2
 
   def sample_easy(self, num_tasks: int, seed: types.Seed) -> tf.Tensor:
-    """Places both beside landmarks that lie close together; GetEasy."""
+    """Places both agents beside landmarks that lie close together; GetEasy."""
     where, order, offset = randomness.split(seed, 3)
     landmark = randomness.uniform(
       where,
@@ -75,7 +75,7 @@ class SpeakerListenerTaskSpace(task_space.BoxTaskSpace):
 
 
 class SpeakerListener(base.Environment):
-  """Both are rewarded while the listener is at the goal."""
+  """Both agents are rewarded while the listener is at the goal."""
 
   is_terminal = False
 
@@ -85,9 +85,10 @@ class SpeakerListener(base.Environment):
     """Initialises the world.
 
     Args:
-      name: as known to `environments.load`.
+      name: name of the task in `environments.load`.
       horizon: steps of an episode.
-      easy_side: of the square of easy landmarks, metres; 0: the task's own.
+      easy_side: side of the square of easy landmarks, metres; 0 stands for the
+        task's own.
     """
     self.name = name
     self.horizon = horizon
@@ -110,7 +111,7 @@ class SpeakerListener(base.Environment):
     self.task_space = SpeakerListenerTaskSpace(easy_side or _EASY_SIDE)
 
   def place(self, phi: tf.Tensor, seed: types.Seed) -> SpeakerListenerState:
-    """Returns the initial state; each time the goal is drawn anew."""
+    """Returns the initial state, with a newly drawn goal."""
     points = tf.reshape(phi, [-1, _NUM_BODIES + NUM_LANDMARKS, 2])
     batch = tf.shape(points)[:1]
     goal = randomness.uniform(seed, batch, 0.0, float(NUM_LANDMARKS))
@@ -199,6 +200,6 @@ def _is_reached(state: SpeakerListenerState) -> tf.Tensor:
   landmark = scenario.worlds_last(state.landmark)
   towards = landmark - tf.transpose(state.listener)[:, None]  # [2, m, B]
   near = physics.square_length(towards) < REACH_SQUARED
-  # For all landmarks, as a gather of the goal's would be slow.
+  # Tests all landmarks, because gathering the goal's would be slow.
   at_goal = near & (tf.range(NUM_LANDMARKS)[:, None] == state.goal)
   return functools.reduce(tf.logical_or, tf.unstack(at_goal))

@@ -4,7 +4,7 @@
 
 Paper, section on the multi-agent particle-world environment;
 docs/reproduction.md has the details. Hard-Spread has the same rules in three
-small rooms with walls between, which agents do not observe.
+small rooms with walls between them, which agents do not observe.
 """
 
 import functools
@@ -27,16 +27,16 @@ from vacl_tf.environments.particle import scenario
 AGENT_RADIUS = 0.10
 LANDMARK_RADIUS = 0.05
 WIDE_LANDMARK_RADIUS = 0.15  # For crowds; see `landmark_radius`.
-REWARD_ALL_COVERED = 0.4  # Shared, each step; scale 0.1 included.
+REWARD_ALL_COVERED = 0.4  # Shared, each step; includes the scale 0.1.
 PENALTY_CONTACT = 0.1  # Each step, for an agent that touches another.
-_FEW_AGENTS = 4  # Up to so many, easy landmarks lie in a small square.
-_SMALL_SIDE = 0.6  # Its side, metres.
-# With more agents easy landmarks are kept apart: on landmarks drawn
-# independently, agents at rest would push each other away.
+_FEW_AGENTS = 4  # Up to this many, easy landmarks lie in a small square.
+_SMALL_SIDE = 0.6  # Side of that square, metres.
+# With more agents than this, easy landmarks are kept apart. Agents at rest on
+# landmarks that were drawn independently would push each other away.
 _LOOSE_AGENTS = 8
-_APART = 0.21  # Their least distance, metres; two agents touch at 0.20.
-_CROWDED_SIDE = 0.4  # Side of their square / sqrt(n), metres.
-_NARROW_AGENTS = 24  # Up to so many, landmarks have the usual radius.
+_APART = 0.21  # Smallest distance of landmarks, metres; agents touch at 0.20.
+_CROWDED_SIDE = 0.4  # Side of the square of these landmarks / sqrt(n), metres.
+_NARROW_AGENTS = 24  # Up to this many, landmarks have the usual radius.
 
 Box = tuple[float, float, float, float]  # x from, x to, y from, y to; metres.
 
@@ -46,13 +46,14 @@ class Room(NamedTuple):
 
   Attributes:
     agents: boxes that agents may start in.
-    target_agents: box that they start in when a policy is evaluated.
+    target_agents: box that agents start in when a policy is evaluated.
     landmarks: box of the landmarks.
-    easy_centre: of the square that easy landmarks lie in, metres.
-    easy_side: of that square with more than a few agents, metres.
-    walls: see `physics`.
-    half_width: of pictures, without a margin, metres.
-    half_height: of pictures with their margin, None: as the width.
+    easy_centre: centre of the square that easy landmarks lie in, metres.
+    easy_side: side of that square with more than _FEW_AGENTS agents, metres.
+    walls: walls; see `physics`.
+    half_width: half the width of pictures, without a margin, metres.
+    half_height: half the height of pictures with their margin, metres; None
+      for square pictures.
   """
 
   agents: tuple[Box, ...]
@@ -65,7 +66,7 @@ class Room(NamedTuple):
   half_height: float | None = None
 
 
-HALF_WIDTH = 3.0  # Of the open room.
+HALF_WIDTH = 3.0  # Half the side of the open room, metres.
 _LEFT, _RIGHT = (-4.9, -3.1, -0.9, 0.9), (3.1, 4.9, -0.9, 0.9)
 
 
@@ -182,19 +183,19 @@ def _apart(
 
 
 def _num_cells(num_agents: int) -> int:
-  """Returns how many cells a side of the grid of a crowd has."""
+  """Returns the number of cells along a side of the grid of `_apart`."""
   return math.ceil(num_agents**0.5)
 
 
 def _own_easy_side(room: Room, num_agents: int) -> float:
-  """Returns the side of the square of easy landmarks, in metres."""
+  """Returns the default side of the square of easy landmarks, in metres."""
   if num_agents > _LOOSE_AGENTS:
     return _CROWDED_SIDE * num_agents**0.5
   return room.easy_side if num_agents > _FEW_AGENTS else _SMALL_SIDE
 
 
 def _check_easy_side(side: float, num_agents: int) -> None:
-  """Raises ValueError if a crowd does not fit in, apart."""
+  """Raises ValueError if landmarks do not fit in at distance _APART."""
   least = _APART * _num_cells(num_agents)
   if num_agents > _LOOSE_AGENTS and side < least - 1e-6:
     raise ValueError(
@@ -232,12 +233,13 @@ class Spread(base.Environment):
 
     Args:
       name: 'simple_spread' or 'hard_spread'.
-      num_agents: agents, and landmarks.
+      num_agents: number of agents, and of landmarks.
       horizon: steps of an episode.
-      half_width: of the room of Simple-Spread, metres.
+      half_width: half the side of the room of Simple-Spread, metres.
       cover_radius: distance within which an agent covers a landmark, metres;
-        0: the sum of their radii.
-      easy_side: of the square of easy landmarks, metres; 0: the task's own.
+        0 stands for the sum of their radii.
+      easy_side: side of the square of easy landmarks, metres; 0 stands for the
+        task's own.
 
     Raises:
       ValueError: the easy landmarks do not fit into the square.
@@ -303,7 +305,7 @@ class Spread(base.Environment):
     return (types.Observation(own, entities),)
 
   def reward(self, state: SpreadState) -> tuple[tf.Tensor, ...]:
-    # Not progress, which XLA may round below 1.
+    # Compares counts, as XLA may round a progress of 1 to less than 1.
     num_covered = scenario.count(self._is_covered(state))
     all_covered = num_covered >= self.num_agents
     shared = REWARD_ALL_COVERED * tf.cast(all_covered, tf.float32)
@@ -326,7 +328,7 @@ class Spread(base.Environment):
     return (*scenario.legend(agent=scenario.BLUE), *soft)
 
   def observation_bounds(self) -> tuple[Mapping[str, base.Bounds], ...]:
-    """Returns bounds that hold even if all push one agent all the time."""
+    """Returns bounds that hold even if all agents always push the same one."""
     room = self._room
     force = physics.largest_force(AGENT_RADIUS, self.num_agents, room.walls)
     speed, way = physics.largest_motion(force, self.horizon)
@@ -362,7 +364,7 @@ class Spread(base.Environment):
     return scenes
 
   def _is_covered(self, state: SpreadState) -> tf.Tensor:
-    """Returns bool [n, B]: whether an agent is near enough."""
+    """Returns bool [n, B]: whether an agent covers the landmark."""
     position = scenario.worlds_last(state.position)
     landmark = scenario.worlds_last(state.landmark)
     return scenario.any_near(position, landmark, self.cover_distance)

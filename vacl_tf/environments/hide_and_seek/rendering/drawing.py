@@ -4,7 +4,7 @@
 
 Agents are discs with a beak for their heading, boxes are squares, and ramps are
 squares with an arrow that points uphill. Rings show where agents must return
-to, lines what agents see.
+to, and lines show what agents see.
 """
 
 import numpy as np

@@ -16,7 +16,7 @@ The caller keeps `worlds.state` after `place` and after each `step`:
   rendering.write_video(frames, 'ramp_use.mp4')
   PIL.Image.fromarray(film.frames[20][0]).save('still.png')
 
-MuJoCo renders them with OpenGL in a separate process, for three reasons.
+MuJoCo renders pictures with OpenGL in a separate process, for three reasons.
 Drivers that render on the CPU load a second LLVM, which crashes a process that
 has loaded TensorFlow. MuJoCo selects its OpenGL backend when it is imported.
 And a crash of the driver does not end the caller.
@@ -46,7 +46,7 @@ DRAWING = 'drawing'  # The fallback if MuJoCo cannot render.
 _PLATFORMS = ('egl', 'osmesa') if sys.platform == 'linux' else ('',)
 _LIBRARIES = {'egl': 'EGL', 'osmesa': 'OSMesa'}
 _LEAST_WIDTH = 16
-_PATIENCE = 1200.0  # Seconds until a driver that hangs is given up.
+_PATIENCE = 1200.0  # Seconds until a process that hangs is ended.
 
 
 class Film(NamedTuple):
@@ -72,7 +72,7 @@ def shoot(
   Args:
     task: the task that was played.
     states: T states of the same B worlds.
-    width: of a picture in pixels; the caption adds 9 % to its height.
+    width: width of a picture in pixels; the caption adds 9 % to its height.
 
   Raises:
     ValueError: there are no states, or the width is too small.
@@ -117,7 +117,7 @@ def _render(
   """Returns pictures [T, B, width, width, 3] from a separate process.
 
   Raises:
-    _NoPicturesError: it failed.
+    _NoPicturesError: the process failed.
   """
   job = studio.Job(
     task.arena, task.cast, task.home_radius, task.looks, states, width

@@ -7,8 +7,8 @@ import numpy as np
 from vacl_tf.environments import shapes
 from vacl_tf.environments.hide_and_seek import entities
 
-# By agent, also for the ring around its birthplace. In Ramp-Use the first is
-# the hider, which is blue as in the original game.
+# Colours of agents and of the rings around their birthplaces. In Ramp-Use the
+# first agent is the hider, which is blue as in the original game.
 _AGENTS = (
   (66, 113, 196),
   (214, 84, 62),
@@ -36,11 +36,11 @@ def colours(cast: entities.Cast, is_locked: np.ndarray) -> np.ndarray:
 def legend(
   cast: entities.Cast, teams: tuple[int, ...]
 ) -> tuple[tuple[str, shapes.Colour], ...]:
-  """Returns what colours mean; agents of one team only differ in theirs.
+  """Returns the meanings of colours, of agents only if there are two teams.
 
   Args:
     cast: numbers of entities.
-    teams: of the agents; the first one hides if there are two teams.
+    teams: team of each agent; if there are two teams, the first agent hides.
   """
   is_against = len(set(teams)) > 1
   found = [

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Renders worlds with MuJoCo, as a program that `film` starts.
+"""Renders worlds with MuJoCo; `film` starts this module as a program.
 
 It reads a pickled `Job` from standard input and writes the pictures, uint8
 [T, B, width, width, 3], to the .npy file that its argument names. Its models
