@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The benchmark of curricula: everything that a submission can't choose.
 
-Constants are those of the presets of the day on which a version was made. They
-are written out, so that a preset which moves later changes no result. Whoever
-changes anything here raises VERSION.
+The constants are those of the presets at the time when the version was made.
+They are written out, so that later changes of a preset change no result. Every
+change in this file needs a new VERSION.
 """
 
 from collections.abc import Mapping
@@ -17,11 +17,11 @@ from vacl_tf import studies
 VERSION = 2
 SEEDS = (100, 101, 102, 103, 104)
 SMOKE_SEEDS = SEEDS[:1]
-TOLERANCE = 0.02  # Between scores of a seed on different kinds of CPU.
+TOLERANCE = 0.02  # Allowed difference of a seed's scores between kinds of CPU.
 
 _SMOKE_STEPS = 800_000
 
-# Of all tasks, by dotted name of a config field.
+# Constants of all tasks, by dotted name of the config field.
 _COMMON: Mapping[str, Any] = {
   'environment.horizon': 70,
   'environment.easy_side': 0.0,
@@ -74,17 +74,17 @@ _LENGTH: Mapping[str, Any] = {
   'checkpoint_interval': 20,
   'num_checkpoints': 3,
 }
-# Of curricula that edit tasks, all of which are given the same.
+# Constants of curricula that edit tasks, the same for all of them.
 _EDITING: Mapping[str, Any] = {
   'num_easy_tasks': 500,
   'noise': 2.0,
   'noise_probability': 0.25,
 }
 
-# Of tasks in which landmarks are covered.
+# Constants of tasks in which landmarks are covered.
 _COVER: Mapping[str, Any] = {'environment.cover_radius': 0.0}
 
-# By task, what differs from _COMMON.
+# By task, the differences from _COMMON.
 LEARNERS: Mapping[str, Mapping[str, Any]] = {
   'spread_4': _COVER,
   'spread_8': _COVER,
@@ -109,7 +109,7 @@ LEARNERS: Mapping[str, Mapping[str, Any]] = {
   'spread_4_wide_4': _COVER,
   'spread_4_wide_5': _COVER,
 }
-# By task, what differs from _EDITING.
+# By task, the differences from _EDITING.
 _EDITING_FOR: Mapping[str, Mapping[str, Any]] = {
   'push_ball_2': {'noise_probability': 0.125},
   'speaker_listener': {'noise': 0.2, 'noise_probability': 1.0},
@@ -128,12 +128,12 @@ def _task(
   """Returns a task with all flags that a submission can't choose.
 
   Args:
-    name: of the task.
-    world: flags that say which one, and how large.
+    name: name of the task.
+    world: flags for the world and its size.
     million_steps: the budget.
     chance: see `studies.Task`.
-    core_minutes: that a run is planned to take.
-    path: of entity counts; empty: all entities from the start.
+    core_minutes: planned core-minutes of a run.
+    path: path of entity counts; empty for all entities from the start.
   """
   pinned = {**_COMMON, **LEARNERS[name]}
   flags = (
@@ -155,9 +155,10 @@ _SPREAD = ('--env=simple_spread', '--num_agents=4')
 _WIDTH = '--config.environment.half_width='
 _DEFAULT_WIDTH = _WIDTH + '3.0'
 
-# Budgets are about twice what task expansion takes to 0.9, so that a full
-# submission takes less than four hours on two cores. The last two tasks are the
-# first one with the dial of difficulty, the half-width of the room, turned up.
+# Budgets are about twice the steps that task expansion takes to a coverage of
+# 0.9, so that a full submission takes less than four hours on two cores. The
+# last two tasks are the first one, made harder by a larger half-width of the
+# room.
 TASKS = (
   _task('spread_4', (*_SPREAD, _DEFAULT_WIDTH), 2, 0.02, 2.5),
   _task(
@@ -181,7 +182,7 @@ TASKS = (
   _task('spread_4_wide_4', (*_SPREAD, _WIDTH + '4.0'), 3, 0.02, 3.5),
   _task('spread_4_wide_5', (*_SPREAD, _WIDTH + '5.0'), 3, 0.02, 3.5),
 )
-# Too short to say that a run is at chance.
+# These runs are too short to tell whether they are at chance.
 SMOKE_TASKS = tuple(
   task._replace(num_env_steps=_SMOKE_STEPS, chance=0.0, core_minutes=1.5)
   for task in TASKS
@@ -194,12 +195,12 @@ class Run(studies.Run):
 
   @property
   def name(self) -> str:
-    """Where it lies in the folder of a submission."""
+    """Path in the folder of a submission."""
     return f'{self.task.name}/seed{self.seed}'
 
   @property
   def flags(self) -> tuple[str, ...]:
-    """Flags of `launch.main`, but for the folder and imports."""
+    """Flags of `launch.main`, except for the folder and imports."""
     own = {}
     if issubclass(
       catalog.CURRICULA.get(self.method).config, config.EditingConfig
@@ -228,8 +229,9 @@ def list_runs(curriculum: str, is_smoke: bool) -> list[Run]:
   """Returns the runs of a submission, seed by seed.
 
   Args:
-    curriculum: its name, which is registered.
-    is_smoke: whether it is the short one that shows that everything works.
+    curriculum: name of a registered curriculum.
+    is_smoke: whether it is the short submission, which shows that everything
+      works.
   """
   return [
     Run(task, curriculum, seed)

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Which values a config may have."""
+"""Checks whether the values of a config are allowed."""
 
 import math
 import numbers
@@ -10,7 +10,7 @@ from vacl_tf import config
 from vacl_tf import entity_counts
 from vacl_tf import overrides
 
-# Tasks of an evaluation; of a single one there would be no interval.
+# Number of tasks in an evaluation; a single task would give no interval.
 JUDGED_TASKS = config.Range(2, 100_000)
 _NUMBERS = {int: numbers.Integral, float: numbers.Real}
 _TOLD = {
@@ -22,7 +22,7 @@ _TOLD = {
 
 
 def check(cfg: config.Config) -> None:
-  """Raises ValueError, naming field, value and what is allowed."""
+  """Raises ValueError if a config is invalid; names field, value and remedy."""
   if not isinstance(cfg, config.Config):
     raise ValueError(f'cfg={cfg!r} is no config; give what make_config returns')
   check_leaves(cfg, 'config.')
@@ -54,14 +54,14 @@ def check(cfg: config.Config) -> None:
 
 
 def divides(cfg: config.Config, num_replicas: int) -> bool:
-  """Returns whether so many replicas can share each minibatch equally."""
+  """Returns whether the replicas can share each minibatch equally."""
   num_tasks, rest = divmod(_world_multiple(cfg), num_replicas)
   rows = num_tasks * cfg.environment.horizon // cfg.agent.segment_length
   return num_tasks > 0 and not rest and rows % cfg.ppo.num_minibatches == 0
 
 
 def _world_multiple(cfg: config.Config) -> int:
-  """Returns what the worlds of each entity count are multiples of."""
+  """Returns what the number of worlds per entity count is a multiple of."""
   if len(entity_counts.path(cfg)) > 1:
     return cfg.training.num_tasks // config.NUM_PARTS
   return cfg.training.num_tasks
@@ -70,11 +70,11 @@ def _world_multiple(cfg: config.Config) -> int:
 def check_leaves(
   node: config.Config | config.RunLength, prefix: str = ''
 ) -> None:
-  """Raises ValueError for a leaf that has another type, or is out of range.
+  """Raises ValueError if a leaf has the wrong type or is out of range.
 
   Args:
     node: what to check.
-    prefix: of the names in messages.
+    prefix: prefix of the names in messages.
   """
   for name, value in overrides.leaves(node).items():
     allowed = overrides.choices(node, name)
@@ -87,7 +87,7 @@ def check_leaves(
 def check_value(
   name: str, value: Any, kind: type, bounds: config.Range | None
 ) -> None:
-  """Raises ValueError for what is of another type, or out of range."""
+  """Raises ValueError if a value has the wrong type or is out of range."""
   if kind in _NUMBERS:
     is_one = isinstance(value, _NUMBERS[kind])
     is_one &= not isinstance(value, bool)
@@ -99,7 +99,7 @@ def check_value(
     raise ValueError(
       f'{name}={value} is out of range; allowed: {bounds.low} to {bounds.high}'
     )
-  if kind is float and not abs(value) < math.inf:  # NaN is not, either.
+  if kind is float and not abs(value) < math.inf:  # Also for NaN.
     raise ValueError(f'{name}={value} is not finite; give a number')
 
 

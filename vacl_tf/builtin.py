@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Registers the library's own agents, curricula and tasks.
 
-TensorFlow is imported when one of them is made, not before.
+TensorFlow is imported only when one of them is made.
 """
 
 from vacl_tf import catalog

@@ -1,8 +1,8 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The tasks, agents and curricula that there are.
+"""The registries of tasks, agents and curricula.
 
-One line registers each, beside its definition. See docs/guides.
+One line registers each entry, beside its definition. See docs/guides.
 """
 
 import dataclasses
@@ -25,11 +25,12 @@ class AgentSpec:
   """An agent.
 
   Attributes:
-    make: returns the agent, given the roles of a world, its constants and the
-      seed of its variables.
-    config: its constants; the default of `name` there is the agent's name.
-    needs: given the roles of a world and the constants, says what is missing
-      for this agent to play them; empty if nothing is.
+    make: returns the agent, given the roles of a world, the agent's constants
+      and the seed of its variables.
+    config: class of its constants; the default of `name` there is the agent's
+      name.
+    needs: returns, given the roles of a world and the constants, what is
+      missing for this agent to play them; empty if nothing is.
   """
 
   make: 'Callable[..., agent_base.Agent]'
@@ -47,10 +48,10 @@ class CurriculumSpec:
   """A curriculum of tasks with one entity count.
 
   Attributes:
-    name: of the curriculum.
-    make: returns it, given a `curriculum.base.Setting`.
-    config: its constants.
-    grows: whether runs begin with few entities unless the user says otherwise.
+    name: name of the curriculum.
+    make: returns the curriculum, given a `curriculum.base.Setting`.
+    config: class of its constants.
+    grows: whether runs start with few entities unless the user says otherwise.
   """
 
   name: str
@@ -65,12 +66,11 @@ CURRICULA: registry.Registry[CurriculumSpec] = registry.Registry('curriculum')
 
 
 def register_task(spec: 'task_spec.TaskSpec') -> None:
-  """Makes a task known by its name.
+  """Registers a task by its name.
 
   Raises:
     ValueError: the name is taken, the agent is unknown, a constant can't be
-      saved, there is no default preset, or a preset names a field that does
-      not exist.
+      saved, there is no default preset, or a preset names an unknown field.
   """
   if 'default' not in spec.presets:
     raise ValueError(f"task {spec.name} has no preset 'default'; add one")
@@ -88,11 +88,11 @@ def register_task(spec: 'task_spec.TaskSpec') -> None:
 
 
 def register_agent(spec: AgentSpec) -> None:
-  """Makes an agent known by its name.
+  """Registers an agent by its name.
 
   Raises:
-    ValueError: the name is taken, or the constants are no `config.AgentConfig`
-      or can't be saved.
+    ValueError: the name is taken, or the constants are not a
+      `config.AgentConfig` or can't be saved.
   """
   _check_base(spec.config, config.AgentConfig)
   _check_types(spec.config())
@@ -100,10 +100,10 @@ def register_agent(spec: AgentSpec) -> None:
 
 
 def register_curriculum(spec: CurriculumSpec) -> None:
-  """Makes a curriculum known by its name.
+  """Registers a curriculum by its name.
 
   Raises:
-    ValueError: the name is taken, or the constants are no
+    ValueError: the name is taken, or the constants are not a
       `config.CurriculumConfig` or can't be saved.
   """
   _check_base(spec.config, config.CurriculumConfig)
@@ -112,7 +112,7 @@ def register_curriculum(spec: CurriculumSpec) -> None:
 
 
 def _check_base(kind: type, base: type) -> None:
-  """Raises ValueError for constants without those that all have."""
+  """Raises ValueError if constants do not derive from the base class."""
   if not (isinstance(kind, type) and issubclass(kind, base)):
     raise ValueError(
       f'config={getattr(kind, "__name__", kind)} is not derived from '
@@ -121,7 +121,7 @@ def _check_base(kind: type, base: type) -> None:
 
 
 def _check_types(node: object) -> None:
-  """Raises ValueError for a constant that is neither a flag nor JSON."""
+  """Raises ValueError for a constant that flags and JSON can't hold."""
   prefix = f'{type(node).__name__}.'
   for name, value in overrides.leaves(node).items():
     if not isinstance(value, bool | int | float | str):
@@ -142,7 +142,7 @@ def skeleton(
   agent: str,
   curriculum: str = config.TaskExpansionConfig().name,
 ) -> config.Config:
-  """Returns a config with the constants that these have, at their defaults.
+  """Returns the config of a world, with defaults for agent and curriculum.
 
   Raises:
     ValueError: there is no such agent or curriculum.

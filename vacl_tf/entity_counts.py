@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers of entities, and paths from few to many: '4,8,16', '2x2,4x2,4x4'."""
+"""Entity counts, and paths of growing counts: '4,8,16', '2x2,4x2,4x4'."""
 
 import itertools
 from collections.abc import Iterable, Sequence
@@ -12,7 +12,7 @@ Path = str | Sequence[int] | Sequence[Counts]
 
 
 def spelled(counts: Counts) -> str:
-  """Returns numbers of entities as they are written in a path."""
+  """Returns entity counts as they are written in a path."""
   return 'x'.join(map(str, counts))
 
 
@@ -20,7 +20,7 @@ def as_text(given: Path | None) -> str | None:
   """Returns a path as text.
 
   Raises:
-    ValueError: it is none.
+    ValueError: it is not a path.
   """
   if given is None or isinstance(given, str):
     return given
@@ -38,10 +38,10 @@ def as_text(given: Path | None) -> str | None:
 
 
 def path(cfg: config.Config) -> tuple[Counts, ...]:
-  """Returns the counts that a run trains, one after another.
+  """Returns the entity counts that a run trains on, in order.
 
   Raises:
-    ValueError: progression.entity_counts is no path, or does not end at the
+    ValueError: progression.entity_counts is not a path, or does not end at the
       counts of the environment.
   """
   text, world = cfg.progression.entity_counts, cfg.environment
@@ -97,8 +97,8 @@ def doubling(first: Counts, last: Counts, *, together: bool = False) -> str:
   """Returns the path that doubles from `first` to `last`.
 
   Args:
-    first: counts that it begins with.
-    last: counts that it ends at.
+    first: counts at the start of the path.
+    last: counts at its end.
     together: whether all kinds double at once, instead of one after another.
 
   Returns:
@@ -121,5 +121,5 @@ def kind_of(field: str) -> str:
 
 
 def example(num_kinds: int) -> str:
-  """Returns a path of counts of so many kinds, for messages."""
+  """Returns an example of a path for `num_kinds` kinds, for messages."""
   return ','.join(spelled((x,) * num_kinds) for x in (2, 4, 8))

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What this process may use of its machine."""
+"""The resources of the machine that this process may use."""
 
 import os
 import pathlib
@@ -8,14 +8,14 @@ import platform
 import sys
 
 MANY_THREADS = 4096  # More than any machine has.
-# Of x86, then of ARM.
+# Fields of /proc/cpuinfo on x86, then on ARM.
 _MODEL = ('cpu family', 'model', 'stepping', 'CPU implementer', 'CPU part')
 _most_threads = MANY_THREADS
 
 
 def cpus() -> list[int]:
   """Returns the CPUs that this process may use."""
-  if hasattr(os, 'sched_getaffinity'):  # Not everywhere.
+  if hasattr(os, 'sched_getaffinity'):  # Not on all systems.
     return sorted(os.sched_getaffinity(0))
   return list(range(os.cpu_count() or 1))
 
@@ -26,15 +26,16 @@ def threads() -> int:
 
 
 def bound_threads(most: int) -> None:
-  """Sets how many threads this process may compute with, CPUs permitting."""
+  """Limits the number of threads that this process may compute with."""
   global _most_threads
   _most_threads = most
 
 
 def processor() -> str:
-  """Returns the model of the CPU, as far as the system tells.
+  """Returns the model of the CPU, as far as the system reports it.
 
-  With its numbers: virtual machines call many models by the same name.
+  Model numbers are included, because virtual machines give many models the same
+  name.
   """
   about = _cpu()
   name = about.get('model name') or platform.processor()
@@ -43,13 +44,13 @@ def processor() -> str:
 
 
 def instruction_sets() -> str:
-  """Returns what the CPU adds to its architecture, '' if nothing tells."""
+  """Returns the extensions that the CPU supports; '' if not reported."""
   about = _cpu()
   return about.get('flags') or about.get('Features', '')
 
 
 def _cpu() -> dict[str, str]:
-  """Returns what the system tells of the first CPU."""
+  """Returns what the system reports about the first CPU."""
   info = pathlib.Path('/proc/cpuinfo')
   if not info.exists():
     return {}
@@ -61,7 +62,7 @@ def _cpu() -> dict[str, str]:
 
 
 def peak_memory_mb() -> int | None:
-  """Returns the most memory that this process had, None if nothing tells."""
+  """Returns the peak memory of this process in MB; None if not reported."""
   try:
     import resource
   except ImportError:  # Windows.

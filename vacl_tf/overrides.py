@@ -33,7 +33,7 @@ def _hint(node: Any, name: str) -> Any:
   return _hints(type(node))[last]
 
 
-@functools.cache  # Evaluates strings; every leaf is asked for many times.
+@functools.cache  # Evaluates strings, and is called many times per leaf.
 def _hints(cls: type) -> dict[str, Any]:
   return typing.get_type_hints(cls, include_extras=True)
 
@@ -81,12 +81,12 @@ def replace(node: Any, values: Mapping[str, Any]) -> Any:
       changes[field.name] = replace(getattr(node, field.name), below)
     elif field.name in values:
       value = values[field.name]
-      # Numbers of NumPy are as good as Python's, but JSON has none of them.
+      # NumPy's numbers are allowed, but JSON can't encode them.
       if getattr(value, 'shape', None) == ():
         value = value.item()
       is_whole = isinstance(value, float) and abs(value) < 1e15
       is_whole = is_whole and value.is_integer()
-      if is_whole and kind(node, field.name) is int:  # 1e6, as flags take it.
+      if is_whole and kind(node, field.name) is int:  # Like 1e6, as in flags.
         value = int(value)
       changes[field.name] = value
   return dataclasses.replace(node, **changes)
@@ -95,8 +95,8 @@ def replace(node: Any, values: Mapping[str, Any]) -> Any:
 def differences(one: Any, other: Any) -> list[str]:
   """Returns a line for every leaf in which two configs differ.
 
-  Of another agent or curriculum the name says it all; fields that only one of
-  them has are left out.
+  If agents or curricula have different names, fields that only one of them has
+  are left out: the line for the name is enough.
   """
   ours, theirs = leaves(one), leaves(other)
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Randomness as a value: stateless seeds, folded by stream and step.
 
-Philox is named in every draw because the algorithm that XLA picks by itself
-on a CPU takes 55 ns a number where Philox takes 2.
+Every draw names Philox, which takes 2 ns per number on a CPU. The algorithm
+that XLA picks by itself takes 55 ns.
 """
 
 import enum
@@ -15,7 +15,7 @@ from vacl_tf import config
 from vacl_tf import types
 
 _PHILOX = tf.random.Algorithm.PHILOX.value
-_SCRAMBLER = 0x02461E293EC8F720  # The key that TensorFlow scrambles seeds by.
+_SCRAMBLER = 0x02461E293EC8F720  # Key with which TensorFlow scrambles seeds.
 
 
 class Stream(enum.IntEnum):
@@ -34,7 +34,7 @@ def root(seed: int, worker: int = 0) -> types.Seed:
   """Returns the seed [2] from which all streams of one worker descend.
 
   Raises:
-    ValueError: the seed is none.
+    ValueError: the seed is not valid.
   """
   if not isinstance(seed, numbers.Integral) or not 0 <= seed <= config.MAX_SEED:
     raise ValueError(
@@ -76,8 +76,8 @@ def uniform(
 def _key_and_counter(seed: types.Seed) -> tuple[tf.Tensor, tf.Tensor]:
   """Returns Philox's key and counter, those of `tf.random.stateless_uniform`.
 
-  In a third of the operations: seeds and draws were a sixth of all that there
-  were to trace for a run.
+  It takes a third of TensorFlow's operations. Seeds and draws were a sixth of
+  all operations traced for a run.
   """
   mixed = tf.raw_ops.StatelessRandomUniformFullIntV2(
     shape=[2, 2],

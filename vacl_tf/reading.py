@@ -1,9 +1,9 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Files that anyone may have made, damaged or not, read within bounds.
+"""Reads untrusted and possibly damaged files within bounds.
 
-Nothing in them is run. Sizes are checked before memory is taken, and whatever
-is wrong with a file is one line that names it.
+Nothing in the files is run. Sizes are checked before memory is allocated, and
+any fault of a file is reported in one line that names the file.
 """
 
 import csv
@@ -27,14 +27,14 @@ _MAX_JSON_BYTES = 1 << 20
 _MAX_JSON_DEPTH = 20
 _MAX_TABLE_BYTES = 1 << 28
 MAX_ARRAYS = 1000
-_MAX_ARRAY_BYTES = 1 << 26  # Of all arrays of a file, as they are in memory.
+_MAX_ARRAY_BYTES = 1 << 26  # All arrays of a file together, in memory.
 _MAX_VARIABLES_BYTES = 1 << 33
-_MAX_PRINTED = 1 << 16  # Bytes of what a program printed that are looked at.
+_MAX_PRINTED = 1 << 16  # Bytes at the end of a program's output that are read.
 
 COUNTED = ('iteration', 'env_steps', 'wall_seconds')  # Columns of metrics.csv.
-_MAX_COUNT = 1e15  # Of these.
-_MAX_LINE = 300  # Characters of what is told of a file.
-FILE, FOLDER = 'a file', 'a folder'  # Of what there can be at a path.
+_MAX_COUNT = 1e15  # Largest number in these columns.
+_MAX_LINE = 300  # Characters of a message about a file.
+FILE, FOLDER = 'a file', 'a folder'  # Two of the kinds of things at a path.
 _KINDS = {
   stat.S_IFREG: FILE,
   stat.S_IFDIR: FOLDER,
@@ -55,17 +55,17 @@ class UnreadableError(Exception):
 
 
 def one_line(what: Any) -> str:
-  """Returns a text in one line that is short and harms no terminal."""
+  """Returns a text as one short line of printable characters."""
   text = ' '.join(str(what).split()) or repr(what)
   text = ''.join(x if x.isprintable() else '?' for x in text)
   if len(text) <= _MAX_LINE:
     return text
-  half = _MAX_LINE // 2  # Remedies are at the end.
+  half = _MAX_LINE // 2  # The end is kept: it tells the remedy.
   return f'{text[:half]} ... {text[-half:]}'
 
 
 def last_lines(file: BinaryIO) -> list[str]:
-  """Returns the lines at the end of what a program printed, but blank ones."""
+  """Returns the last lines of a program's output, without blank ones."""
   size = file.seek(0, os.SEEK_END)
   file.seek(max(size - _MAX_PRINTED, 0))
   lines = file.read().decode(errors='replace').split('\n')
@@ -89,13 +89,13 @@ def reason(error: Exception) -> str:
 
 
 def kind(path: pathlib.Path) -> str:
-  """Returns what there is at a path; empty if there is nothing.
+  """Returns the kind of thing at a path; '' if there is nothing.
 
-  `Path.is_dir` and its like raise where a name is too long, or in a folder that
-  one may not enter.
+  `Path.is_dir` and similar methods raise an error if a name is too long or a
+  folder may not be entered.
 
   Raises:
-    UnreadableError: nobody can tell.
+    UnreadableError: the kind can't be determined.
   """
   try:
     mode = path.stat().st_mode
@@ -107,11 +107,11 @@ def kind(path: pathlib.Path) -> str:
 
 
 def check_file(path: pathlib.Path, max_bytes: int) -> int:
-  """Returns the bytes of a plain file.
+  """Returns the size of a plain file in bytes.
 
   Raises:
-    FileNotFoundError: there is nothing.
-    UnreadableError: it is something else, or too large.
+    FileNotFoundError: there is no file.
+    UnreadableError: it is not a plain file, or too large.
   """
   try:
     found = path.stat()
@@ -119,7 +119,7 @@ def check_file(path: pathlib.Path, max_bytes: int) -> int:
     raise
   except (OSError, ValueError) as error:
     raise UnreadableError(path, reason(error)) from error
-  if not stat.S_ISREG(found.st_mode):  # To open a pipe could take for ever.
+  if not stat.S_ISREG(found.st_mode):  # Opening a pipe could block for ever.
     raise UnreadableError(path, f'it is {_kind(found.st_mode)}, not a file')
   if found.st_size > max_bytes:
     raise UnreadableError(
@@ -131,11 +131,12 @@ def check_file(path: pathlib.Path, max_bytes: int) -> int:
 def check_folder(path: pathlib.Path) -> None:
   """Raises if something in a folder is neither a plain file nor a folder.
 
-  For files that others read: TensorFlow would wait for ever for a pipe.
+  For files that TensorFlow reads: it would wait for ever for a pipe.
 
   Raises:
-    FileNotFoundError: there is none.
-    UnreadableError: it is no folder, or holds something else or too large.
+    FileNotFoundError: there is no folder.
+    UnreadableError: it is not a folder, or something in it is neither a plain
+      file nor a folder, or is too large.
   """
   try:
     inside = sorted(path.iterdir())
@@ -177,17 +178,17 @@ def read_json(path: pathlib.Path) -> dict[str, Any]:
 
 
 def read_lines(path: pathlib.Path) -> io.StringIO:
-  """Returns the whole lines of a text file; raises as `check_file` does.
+  """Returns the complete lines of a text file; raises as `check_file` does.
 
-  Half a line at the end, as a process that runs or was killed may have left
-  one, is left out.
+  An incomplete last line, which a running or killed process may have left, is
+  left out.
   """
   text = _decoded(path, _MAX_TABLE_BYTES)
   return io.StringIO(text[: text.rfind('\n') + 1], newline='')
 
 
 def read_table(path: pathlib.Path) -> dict[str, np.ndarray]:
-  """Returns the columns of a CSV file of numbers, NaN for an empty cell.
+  """Returns the columns of a CSV file of numbers; an empty cell is NaN.
 
   Raises:
     FileNotFoundError: there is no file.
@@ -213,14 +214,14 @@ def read_table(path: pathlib.Path) -> dict[str, np.ndarray]:
 def read_arrays(
   path: pathlib.Path, max_bytes: int = _MAX_ARRAY_BYTES
 ) -> dict[str, np.ndarray]:
-  """Returns the arrays of an .npz file that holds numbers alone.
+  """Returns the arrays of an .npz file that holds only numbers.
 
-  A small one can say that it holds more than fits into memory: sizes are
-  compared with what is said elsewhere before anything is expanded.
+  A small file can claim to hold more than fits into memory. Therefore the sizes
+  that the archive states are checked before anything is expanded.
 
   Args:
-    path: of the file.
-    max_bytes: that it may have, packed and expanded.
+    path: path of the file.
+    max_bytes: largest size allowed, both packed and expanded.
 
   Raises:
     FileNotFoundError: there is no file.
@@ -246,7 +247,7 @@ def read_arrays(
     ValueError,
     EOFError,
     KeyError,
-    RuntimeError,  # NotImplementedError, RecursionError and a password, too.
+    RuntimeError,  # Also NotImplementedError, RecursionError, passwords.
     SyntaxError,
     TypeError,
     OverflowError,
@@ -258,12 +259,12 @@ def read_arrays(
 
 
 def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
-  """Returns an array, once its size is known to be what its header says."""
-  # Others expand without a bound.
+  """Returns an array after checking that its size fits its header."""
+  # Other methods expand without a bound.
   if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
     raise ValueError(f'{member.filename} is compressed in another way')
   with archive.open(member) as packed:
-    # Without a number it would expand all that there is.
+    # Without a size, it would expand everything in the member.
     file = io.BytesIO(packed.read(member.file_size))
   version = np.lib.format.read_magic(file)
   if version not in _HEADERS:
@@ -292,7 +293,7 @@ def _decoded(path: pathlib.Path, max_bytes: int) -> str:
 
 
 def _number(cell: str) -> float:
-  """Returns the number in a cell, NaN if it is empty."""
+  """Returns the number in a cell; NaN if it is empty."""
   if not cell:
     return math.nan
   number = float(cell)

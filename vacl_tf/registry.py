@@ -1,10 +1,10 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Tasks, agents and curricula by name.
+"""Registries of tasks, agents, curricula and studies by name.
 
-The library's own tasks, agents and curricula are registered by `builtin`, its
-studies by `studies`, everybody else's by importing the module that has them,
-for the commands with --import=MODULE.
+`builtin` registers the library's own tasks, agents and curricula, and `studies`
+its studies. Those of users are registered when their module is imported; for
+commands, --import=MODULE does this.
 """
 
 from typing import Generic, Protocol, TypeVar
@@ -13,7 +13,7 @@ from vacl_tf import overrides
 
 
 class Entry(Protocol):
-  """Something that can be asked for by name."""
+  """Something with a name."""
 
   name: str
 
@@ -25,7 +25,7 @@ class Registry(Generic[T]):
   """Entries by name."""
 
   def __init__(self, kind: str) -> None:
-    """Makes a registry of what messages call a `kind`."""
+    """Makes an empty registry; messages call an entry a `kind`."""
     self._kind = kind
     self._entries: dict[str, T] = {}
 
@@ -48,18 +48,18 @@ class Registry(Generic[T]):
     self._entries[entry.name] = entry
 
   def names(self) -> tuple[str, ...]:
-    """Returns all names, in the order in which they came."""
+    """Returns all names, in the order of registration."""
     return tuple(self._entries)
 
   def get(self, name: str) -> T:
     """Returns an entry.
 
     Raises:
-      ValueError: there is none of that name.
+      ValueError: there is no entry of that name.
     """
     if name not in self._entries:
       told = overrides.unknown(self._kind, name, self._entries)
-      # Not of a slip of the pen.
+      # Not if a close name is suggested: it may be a typing error.
       hint = (
         ''
         if told.endswith('?')

@@ -1,10 +1,10 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Scores of runs and what is told of several of them.
+"""Scores of runs, and statistics of several runs.
 
 Definitions are those of Agarwal et al., Deep Reinforcement Learning at the Edge
 of the Statistical Precipice (NeurIPS 2021). Scores come as `groups`: one array
-a task, one number a run, of which each task may have its own number.
+per task with one number per run. Tasks may have different numbers of runs.
 """
 
 import math
@@ -13,17 +13,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-WINDOW = 3  # Evaluations whose mean counts.
+WINDOW = 3  # Number of evaluations whose mean counts.
 _NUM_DRAWS = 50_000
-_NUM_BAND_DRAWS = 2000  # Of a curve, at each of its points.
+_NUM_BAND_DRAWS = 2000  # For each point of a curve.
 _PERCENTILES = (2.5, 97.5)
 
-# One array a task [..., runs]; what stands before the runs is kept.
+# One array [..., runs] per task; statistics keep the leading axes.
 Groups = Sequence[np.ndarray]
 
 
 class Interval(NamedTuple):
-  """A number with its 95 % interval; NaN where a single run gives none."""
+  """A number with its 95 % interval, NaN if a single run gives none."""
 
   value: float
   low: float
@@ -33,12 +33,13 @@ class Interval(NamedTuple):
 def from_origin(
   steps: np.ndarray, values: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-  """Returns a curve that begins at 0 steps, where it is 0 if not given.
+  """Returns a curve that begins at 0 steps, with 0 if no value is given there.
 
-  To keep the first value back to there would favour who is judged late.
+  To extend the first value back to 0 steps would favour methods whose first
+  evaluation is late.
 
   Args:
-    steps: [N] growing.
+    steps: [N] increasing.
     values: [N].
   """
   if len(steps) and steps[0] <= 0.0:
@@ -52,9 +53,9 @@ def area(steps: np.ndarray, values: np.ndarray, budget: float) -> float:
   The curve begins `from_origin`, and is constant after its last point.
 
   Args:
-    steps: [N] growing; what lies beyond the budget is cut off.
+    steps: [N] increasing; points beyond the budget are cut off.
     values: [N].
-    budget: of steps, from 0.
+    budget: number of steps, from 0.
   """
   steps, values = from_origin(steps, values)
   inside = steps[(steps > 0) & (steps < budget)]
@@ -65,15 +66,15 @@ def area(steps: np.ndarray, values: np.ndarray, budget: float) -> float:
 def steps_to(
   steps: np.ndarray, values: np.ndarray, level: float
 ) -> float | None:
-  """Returns when a level is reached for good, or None if it is not.
+  """Returns the steps when a level is reached for good; None if it is not.
 
-  That is the first point from which on the mean of the latest three is never
-  below the level.
+  This is the first point from which on the mean of the latest three values is
+  never below the level.
   """
   if len(values) < WINDOW:
     return None
   means = np.lib.stride_tricks.sliding_window_view(values, WINDOW).mean(-1)
-  # A mean of equal float32s may be a hair smaller than each.
+  # A mean of equal float32 numbers may be slightly smaller than each of them.
   is_below = means < level - 1e-9
   first = len(means) - int(is_below[::-1].argmax()) if is_below.any() else 0
   return float(steps[first + WINDOW - 1]) if first < len(means) else None
@@ -84,8 +85,8 @@ def is_at_chance(
 ) -> bool:
   """Returns whether a curve is below chance at half of a budget.
 
-  It is if it has come so far, and the mean of its last three points until then
-  is below chance.
+  The curve has to reach half of the budget, and the mean of its last three
+  points up to there has to be below chance.
   """
   early = values[steps <= budget / 2]
   if not len(steps) or steps[-1] < budget / 2 or len(early) < WINDOW:
@@ -101,9 +102,9 @@ def mean(groups: Groups) -> np.ndarray:
 def interquartile_mean(groups: Groups) -> np.ndarray:
   """Returns the mean of all scores but the lowest and the highest quarter.
 
-  Each task has the same weight, however many runs it has; of quarters in which
-  a run lies in part, that part counts. With equally many runs this is the mean
-  of Agarwal et al. (2021).
+  Each task has the same weight, however many runs it has. A run that lies only
+  partly in an outer quarter counts with its other part. With equally many runs
+  per task this is the mean of Agarwal et al. (2021).
   """
   scores = np.concatenate(groups, axis=-1)
   weights = np.concatenate(
@@ -111,7 +112,7 @@ def interquartile_mean(groups: Groups) -> np.ndarray:
   )
   order = scores.argsort(-1)
   count = scores.shape[-1]
-  # Whole runs where all weigh the same.
+  # Whole runs if all have the same weight.
   cut = (count // 4) / count
   end = np.cumsum(weights[order] / len(groups), -1)
   inside = np.diff(np.clip(end, cut, 1.0 - cut), axis=-1, prepend=cut)
@@ -120,9 +121,9 @@ def interquartile_mean(groups: Groups) -> np.ndarray:
 
 
 def probability_of_improvement(ours: Groups, theirs: Groups) -> np.ndarray:
-  """Returns how likely a run of ours is better than one of theirs.
+  """Returns the probability that a run of ours is better than one of theirs.
 
-  A tie counts half; the mean over tasks, which are the same for both.
+  A tie counts half. This is the mean over tasks, which are the same for both.
   """
   found = []
   for our, their in zip(ours, theirs, strict=True):
@@ -141,15 +142,15 @@ def bootstrap(
   """Returns a statistic with its interval by the stratified bootstrap.
 
   Args:
-    statistic: of samples; works along the last axis of each group.
-    *samples: each has its groups, of which runs are drawn anew, apart from all
-      others and as many as there are.
-    num_draws: how often.
-    seed: of the draws; the same scores have the same interval always.
+    statistic: function of the samples; works along the last axis of each group.
+    *samples: groups of runs. The runs of each group are resampled separately,
+      as many as there are.
+    num_draws: number of resamples.
+    seed: seed of the resamples; the same scores always have the same interval.
   """
   samples = [[np.asarray(x, float) for x in groups] for groups in samples]
   value = float(statistic(*samples))
-  # Resampled, a single run would count as exact.
+  # The bootstrap would treat a single run as exact.
   if any(len(group) < 2 for groups in samples for group in groups):
     return Interval(value, np.nan, np.nan)
   rng = np.random.default_rng(seed)
@@ -166,13 +167,13 @@ def worst_mean(
 ) -> float:
   """Returns the mean of values [N] where another measure [N] is the lowest.
 
-  This is the conditional value at risk of the values at a level, if both are
-  measured apart from each other.
+  This is the conditional value at risk of the values at a level, if both
+  are measured independently.
 
   Args:
-    ranked: says which are the worst.
-    values: of the same tasks.
-    per_cent: of the tasks, rounded up to whole ones.
+    ranked: the measure that determines the worst tasks.
+    values: values of the same tasks.
+    per_cent: share of the tasks in per cent, rounded up to whole tasks.
   """
   count = math.ceil(len(values) * per_cent / 100.0 - 1e-9)
   worst = np.argsort(ranked, kind='stable')[:count]
@@ -185,16 +186,16 @@ def mean_band(
   """Returns the 95 % bootstrap interval of the mean of some curves.
 
   Args:
-    values: [runs, points], of 2 runs or more.
-    num_draws: how often runs are drawn anew.
-    seed: of the draws; the same curves have the same interval always.
+    values: [runs, points], with 2 runs or more.
+    num_draws: number of resamples.
+    seed: seed of the resamples; the same curves always have the same interval.
 
   Returns:
     Its low and its high end [points]. With two runs these are the runs.
   """
   rng = np.random.default_rng(seed)
   drawn = rng.integers(len(values), size=(num_draws, len(values)))
-  # How often each run was drawn: far smaller than the curves that were.
+  # Shares of each run in the draws: far smaller than the drawn curves.
   weights = np.stack([(drawn == run).mean(-1) for run in range(len(values))], 1)
   low, high = np.percentile(weights @ values, _PERCENTILES, axis=0)
   return low, high

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Studies as data: which runs, with which flags, and in which order.
 
-A user's own is registered by a module of theirs, see docs/guides/own_study.md.
+Users register their own studies in a module; see docs/guides/own_study.md.
 """
 
 import numbers
@@ -16,16 +16,16 @@ from vacl_tf import study_lists
 from vacl_tf import study_methods
 from vacl_tf import study_tasks
 
-# Whoever changes a rule of the protocol raises it: reports made under another
-# one are not mixed with new ones.
+# Every change of a rule of the protocol needs a new number: reports made under
+# another protocol are not mixed with new ones.
 PROTOCOL = 2
 Task = study_tasks.Task
 Study = study_lists.Study
 BASELINE = study_methods.BASELINE
-FIRST_SEED = 100  # Smaller ones were used to choose presets.
-LEVEL = 0.9  # Of coverage; the steps until then are a score.
+FIRST_SEED = 100  # Smaller seeds were used to choose presets.
+LEVEL = 0.9  # Coverage; the steps to reach it are a score.
 
-# What each run is judged by, once it is trained.
+# The evaluation of each trained run.
 EVALUATION_TASKS = 2000
 EVALUATION_SEED = 1000
 EVALUATION_FLAGS = (
@@ -34,7 +34,7 @@ EVALUATION_FLAGS = (
   '--json',
 )
 
-# What a study itself says of each of its runs.
+# Flags that the study itself sets for each of its runs.
 _TAKEN_FLAGS = (
   'device',
   'import',
@@ -53,11 +53,11 @@ class Run(NamedTuple):
   """One training run.
 
   Attributes:
-    task: what it has to master.
-    method: name of how.
-    seed: of its randomness.
-    own_flags: of the method in a study of a user's; None: those that
-      `study_methods` has.
+    task: the task to train on.
+    method: name of the method.
+    seed: seed of the run.
+    own_flags: flags of the method in a user's study; None for those of
+      `study_methods`.
   """
 
   task: Task
@@ -67,12 +67,12 @@ class Run(NamedTuple):
 
   @property
   def name(self) -> str:
-    """Where it lies in the folder of all runs."""
+    """Path in the folder of all runs."""
     return f'{self.task.name}/{self.method}/seed{self.seed}'
 
   @property
   def flags(self) -> tuple[str, ...]:
-    """Flags of `launch.main`, but for the folder."""
+    """Flags of `launch.main`, except for the folder."""
     of_method = self.own_flags
     if of_method is None:
       of_method = study_methods.flags(self.method, self.task.name)
@@ -95,16 +95,16 @@ def register(
   methods: Mapping[str, Sequence[str]],
   about: str = '',
 ) -> None:
-  """Makes a study of one's own known by its name.
+  """Registers a study of your own by its name.
 
   Each method is trained on each task, with the seeds of `launch.study`.
 
   Args:
-    name: of the study.
-    tasks: flags and budgets of them.
-    methods: flags of `launch.main` by name; the others are compared with the
-      first one.
-    about: what it is for, a sentence.
+    name: name of the study.
+    tasks: tasks, with their flags and budgets.
+    methods: flags of `launch.main` by name of the method; the other methods are
+      compared with the first one.
+    about: purpose of the study, in one sentence.
 
   Raises:
     ValueError: the name is taken, there are no tasks or methods, or one of them
@@ -121,7 +121,7 @@ def register(
       )
   for what, key, flags in named:
     where = f'study {name}, {what} {key!r}'
-    # Legends leave out what begins with an underscore.
+    # Legends of plots leave out names that begin with an underscore.
     if not key.isidentifier() or key.startswith('_'):
       raise ValueError(
         f'{where} is not a name; give letters, digits and underscores, and a '
@@ -159,7 +159,7 @@ def _is_number(value: float) -> bool:
 
 
 def _check_flags(where: str, flags: Iterable[str]) -> None:
-  """Raises ValueError for what are no flags of a run."""
+  """Raises ValueError for flags that a study may not set."""
   if isinstance(flags, str):
     raise ValueError(
       f'{where}: flags={flags!r} is one text; give a tuple of flags'
@@ -176,7 +176,7 @@ def find(name: str | None) -> Study:
   """Returns a study.
 
   Raises:
-    ValueError: there is none of that name.
+    ValueError: there is no study of that name.
   """
   if name is None:
     raise ValueError(f'give --study, one of {", ".join(STUDIES.names())}')
@@ -189,16 +189,17 @@ def list_runs(
   tasks: Sequence[str] = (),
   methods: Sequence[str] = (),
 ) -> list[Run]:
-  """Returns the runs of a study in their order.
+  """Returns the runs of a study, in order.
 
   Args:
-    study: which one.
-    seeds: of each task and method.
-    tasks: to keep; empty for all.
-    methods: to keep; empty for all.
+    study: the study.
+    seeds: seeds for each task and method.
+    tasks: names of the tasks to keep; empty for all.
+    methods: names of the methods to keep; empty for all.
 
   Raises:
-    ValueError: a task or a method is none of the study, or both never meet.
+    ValueError: the study does not have a task or a method, or never combines
+      them.
   """
   for what, given, known in (
     ('task', tasks, [task.name for task in study.tasks]),
@@ -234,7 +235,7 @@ def parse_seeds(text: str) -> tuple[int, ...]:
   """Returns the seeds of a list like '100-104,110', each once, in order.
 
   Raises:
-    ValueError: it is no such list, or has a seed below FIRST_SEED.
+    ValueError: it is not such a list, or has a seed below FIRST_SEED.
   """
   seeds = []
   for part in text.split(','):
@@ -262,10 +263,10 @@ def parse_seeds(text: str) -> tuple[int, ...]:
 
 
 def parse_shard(text: str) -> tuple[int, int]:
-  """Returns which part, from 1, and of how many, of a text like '1/4'.
+  """Returns the part, from 1, and the number of parts in a text like '1/4'.
 
   Raises:
-    ValueError: it is none, or there is no such part.
+    ValueError: it is not such a text, or there is no such part.
   """
   match = re.fullmatch(r'(\d+)/(\d+)', text.strip(), re.ASCII)
   if not match:
@@ -282,8 +283,9 @@ def parse_shard(text: str) -> tuple[int, int]:
 def take_shard(runs: Sequence[Run], index: int, count: int) -> list[Run]:
   """Returns part `index`, from 1, of `count` parts of about equal length.
 
-  Of `count` runs in a row each part has one, not always the same: else a
-  machine would have one method alone where there are as many as parts.
+  Each part has one of `count` consecutive runs, at a place that rotates. If it
+  did not rotate, a machine would train only one method when there are as many
+  methods as parts.
   """
   return [
     run for i, run in enumerate(runs) if (i + i // count) % count == index - 1

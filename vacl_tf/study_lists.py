@@ -16,10 +16,10 @@ class Study(NamedTuple):
   """An ordered list of runs, the most informative ones first.
 
   Attributes:
-    name: of the study.
-    about: what it is for, a sentence.
-    stages: its runs.
-    own_methods: flags by method, in a study of a user's.
+    name: name of the study.
+    about: purpose of the study, in one sentence.
+    stages: the runs of the study, stage by stage.
+    own_methods: flags by method, in a user's study.
   """
 
   name: str
@@ -60,7 +60,8 @@ _OF_PAPER_ANYWHERE = (
   'rcg_original',
   'goal_gan',
 )
-# Tasks of Speaker-Listener don't say which entities have to be where.
+# AMIGo and hindsight (below) need tasks that say which entities have to be
+# where; those of Speaker-Listener do not.
 _OF_PAPER = (*_OF_PAPER_ANYWHERE, 'amigo')
 _MODERN_ANYWHERE = (_BASELINE, 'accel', 'sfl', 'currot', 'alp_gmm', 'vds')
 _MODERN = (*_MODERN_ANYWHERE, 'hindsight')
@@ -123,7 +124,7 @@ ALL = (
         (study_tasks.PUSH_BALL, _LEFT_OUT),
       ),
       (
-        # Its preset draws no target tasks: none to leave out.
+        # No vacl_no_target, because the preset draws no target tasks.
         (study_tasks.SPEAKER_LISTENER, _CURRICULA),
         (study_tasks.HARD_SPREAD, (*_CURRICULA, 'vacl_no_target')),
       ),

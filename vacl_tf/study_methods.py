@@ -1,15 +1,16 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What studies compare, as flags of `launch.main`.
+"""The methods that studies compare, as flags of `launch.main`.
 
-A name means the same in all studies, so these can share runs. Names and values
-of config fields are here and, of worlds, in `study_tasks`.
+A name means the same in all studies, so studies can share runs. Config fields
+are set here and, for worlds, in `study_tasks`.
 """
 
 BASELINE = 'vacl_default'  # The method that all others are compared with.
 
-# A fall that is timed to one method's success punishes those that start late.
-# Averages came later than the protocol.
+# No decay of the learning rate: a decay that is timed to the success of one
+# method penalises methods that start late. No averaged policies: they are newer
+# than the protocol.
 _CONSTANT_RATE = (
   '--config.ppo.decay_start_steps=0',
   '--config.ppo.decay_start_coverage=0',
@@ -22,7 +23,7 @@ def _fields(**values: float | str) -> tuple[str, ...]:
   return tuple(f'--config.curriculum.{k}={v}' for k, v in values.items())
 
 
-# The curriculum of the preset `paper`, which the test compares it with.
+# The curriculum of the preset `paper`; a test checks that they agree.
 _PAPER = _fields(
   num_children=150,
   max_children_per_seed=0,
@@ -40,7 +41,7 @@ _DIRECT = ('--config.progression.transition=direct',)
 _METHODS = {
   BASELINE: (),
   'vacl_paper': _PAPER,
-  # As published, with its learner.
+  # As published, with the learner of the paper.
   'preset_paper': ('--preset=paper',),
   'uniform': ('--curriculum=uniform',),
   'vacl_no_target': _fields(target_share=0.0),
@@ -52,7 +53,7 @@ _METHODS = {
   'with_decay': (),
   # Without entity progression.
   'vacl_direct': ('--curriculum=task_expansion',),
-  # Uniform tasks of few entities, then of all.
+  # Uniform tasks with few entities, then with all.
   'pc_unif': ('--curriculum=uniform', *_DIRECT),
   # The paper's baselines.
   'rcg_code': ('--curriculum=rcg', *_AUTHORS_RCG),
@@ -75,7 +76,7 @@ _METHODS = {
   ),
   'amigo': ('--curriculum=amigo',),
   'amigo_pure': ('--curriculum=amigo', *_PURE),
-  # Curricula of other fields. They are given easy tasks, unless _PURE.
+  # Curricula of other fields. They are given easy tasks, but not with _PURE.
   'accel': ('--curriculum=accel',),
   'plr': ('--curriculum=plr',),
   'sfl': ('--curriculum=sfl',),
@@ -99,8 +100,8 @@ _METHODS = {
   'proportional': _fields(batch_shares='proportional'),
   'value_weighted': _fields(weighting='value', kernel='joint'),
   'no_rejection': _fields(rejection='false'),
-  # A quarter of the width, of a quarter of the entities and of all; half of it
-  # in Speaker-Listener, below.
+  # A quarter of the noise's width, for a quarter of the entities and for all.
+  # In Speaker-Listener, below, it is half of the width.
   'narrow_noise': _fields(noise=0.5),
   'narrow_noise_all': (*_PAPER, *_fields(noise=0.15)),
   'dropped_value_025': _fields(dropped_value=0.25),
@@ -122,7 +123,7 @@ _METHODS = {
   'accel_growing': ('--curriculum=accel', '--entity_counts=4,8'),
 }
 _RATE_OF_PRESET = ('with_decay', 'preset_paper')
-# By method and task; of a flag given twice the last one counts.
+# By method and task. If a flag is given twice, the last one counts.
 _METHODS_FOR = {
   ('vacl_paper', 'push_ball_n2'): _fields(step_size=0.4, noise=0.4),
   ('vacl_paper', 'hard_spread_n4'): _fields(num_children=300, bandwidth=1000.0),
@@ -139,18 +140,18 @@ _METHODS_FOR = {
       ('speaker_listener', 0.1),
     )
   },
-  # The preset came to perturb half as far after the protocol was made.
+  # After the protocol was made, the preset's noise was halved.
   **{
     (method, 'speaker_listener'): _fields(noise=0.2)
     for method in (BASELINE, 'accel', 'sfl', 'currot', 'vds')
   },
   ('narrow_noise', 'speaker_listener'): _fields(noise=0.1),
-  # No width of theirs is known: that of the preset, in cells.
+  # The authors' width is not known: that of the preset, in cells.
   **{
     ('rcg_code', task): _fields(noise=3.0)
     for task in ('ramp_use', 'lock_and_return_6m', 'lock_and_return_12m')
   },
-  # At the latest after 0.4 of the steps, or else it might never switch.
+  # Switches after 0.4 of the steps at the latest; else it might never switch.
   ('pc_unif', 'simple_spread_n8'): (
     '--entity_counts=4,8',
     '--config.progression.latest_switch=190',

@@ -6,15 +6,15 @@ from typing import NamedTuple
 
 
 class Task(NamedTuple):
-  """What is to be mastered.
+  """A task to train on, with its budget.
 
   Attributes:
-    name: of its folder.
-    flags: of `launch.main`.
+    name: name of the task's folder.
+    flags: flags of `launch.main`.
     num_env_steps: the budget of a run.
     chance: coverage that an untrained policy may have. A run below it at half
-      of its budget ends there; 0: none does.
-    core_minutes: that a run is planned to take; 0 where nobody knows.
+      of its budget ends there; with 0 no run does.
+    core_minutes: planned core-minutes of a run; 0 if unknown.
   """
 
   name: str
@@ -24,8 +24,9 @@ class Task(NamedTuple):
   core_minutes: float = 0.0
 
 
-# Minutes of the first two are from runs on one core of an AMD EPYC (Zen 4),
-# those of the others from their speed relative to these on two cores.
+# The minutes of the first two tasks come from runs on one core of an AMD EPYC
+# (Zen 4), those of the others from their speed relative to these two on two
+# cores.
 SIMPLE_SPREAD = Task(
   name='simple_spread_n4',
   flags=('--env=simple_spread', '--num_agents=4'),
@@ -47,7 +48,7 @@ SPEAKER_LISTENER = Task(
   chance=0.2,
   core_minutes=6.0,
 )
-# Its preset came to make more epochs after the protocol was made.
+# After the protocol was made, the preset was given more epochs.
 HARD_SPREAD = Task(
   name='hard_spread_n4',
   flags=('--env=hard_spread', '--num_agents=4', '--config.ppo.num_epochs=1'),
@@ -56,7 +57,7 @@ HARD_SPREAD = Task(
   core_minutes=12.0,
 )
 
-# Grown from 4 and from 2 agents by methods with entity progression.
+# Methods with entity progression start from 4 and from 2 agents.
 SIMPLE_SPREAD_8 = Task(
   name='simple_spread_n8',
   flags=('--env=simple_spread', '--num_agents=8'),
@@ -69,7 +70,7 @@ PUSH_BALL_4 = Task(
   flags=(
     '--env=push_ball',
     '--num_agents=4',
-    # Its preset came to have both after the protocol was made.
+    # Both fields of the preset changed after the protocol was made.
     '--config.agent.num_relations=0',
     '--config.progression.transition=mix',
   ),
@@ -78,7 +79,7 @@ PUSH_BALL_4 = Task(
   core_minutes=35.0,
 )
 
-# Minutes of these are from the runs in results/.
+# The minutes of these tasks come from the runs in results/.
 RAMP_USE = Task(
   name='ramp_use',
   flags=('--env=ramp_use',),
@@ -97,7 +98,8 @@ LOCK_AND_RETURN_6 = LOCK_AND_RETURN._replace(
   name='lock_and_return_6m',
   flags=(*LOCK_AND_RETURN.flags, '--config.environment.floor_side=6.0'),
 )
-# Grown from 4 agents. Untrained ones are near 0.05 of the landmarks by luck.
+# Methods with entity progression start from 4 agents. Untrained agents are near
+# 0.05 of the landmarks by luck.
 SIMPLE_SPREAD_24 = Task(
   name='simple_spread_n24',
   flags=('--env=simple_spread', '--num_agents=24'),

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Functions that are traced, or compiled, apart from their callers."""
+"""Functions that are traced or compiled separately from their callers."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,8 +12,8 @@ def once(function: Callable, *args: Any) -> tuple[Callable, Any]:
   """Traces a function without running it.
 
   Args:
-    function: to be called in a graph, any number of times.
-    *args: tensors, or specs of them, such as it will be called with.
+    function: a function to be called in a graph, any number of times.
+    *args: tensors, or their specs, like those of later calls.
 
   Returns:
     The function, which will not be traced again, and its symbolic outputs:
@@ -24,9 +24,9 @@ def once(function: Callable, *args: Any) -> tuple[Callable, Any]:
 
 
 def program(function: Callable) -> Callable:
-  """Returns a function that XLA compiles also where its caller is not.
+  """Returns a function that XLA compiles even if its caller is not compiled.
 
-  In a caller that is compiled it becomes a part of it.
+  If its caller is compiled, the function becomes a part of it.
   """
   return tf.function(function, jit_compile=True, autograph=False)
 
@@ -34,7 +34,7 @@ def program(function: Callable) -> Callable:
 def graph(function: Callable) -> Callable:
   """Returns a function that is traced once for each shape of its arguments.
 
-  For functions of little work and many operations: XLA would take longer to
-  compile them than they ever take.
+  For functions with little work and many operations: XLA would take longer to
+  compile them than all their calls take.
   """
   return tf.function(function, autograph=False)

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What code of a user raised, and where, in one line."""
+"""Describes in one line what a user's code raised, and where."""
 
 import importlib
 import os
@@ -33,11 +33,11 @@ _LIBRARIES = tuple(
 def told(error: BaseException) -> str:
   """Returns type, message and place of an error in one line.
 
-  The place is the innermost one in code of the user, or else of a library that
-  is not ours; none if it was raised before there was any, as by a call with
-  other arguments than a function takes.
+  The place is the innermost one in the user's code or, if there is none, in
+  another library. It is left out if the error arose in neither, for example
+  when a function is called with wrong arguments.
   """
-  message = _NODE.sub('', str(error))  # A ValueError, too, of other shapes.
+  message = _NODE.sub('', str(error))  # Also in ValueErrors about shapes.
   if _is_of_a_graph(error):
     for part in (_ATTRIBUTES, _PLACE, _AROUND_PLACES):
       message = part.sub('', message)
@@ -48,17 +48,17 @@ def told(error: BaseException) -> str:
 
 
 def is_within(error: BaseException) -> bool:
-  """Returns whether code of the user raised it, or called what did."""
+  """Returns whether the user's code, or code that it called, raised it."""
   return bool(_own(error))
 
 
 def _own(error: BaseException) -> list[tuple[str, int]]:
-  """Returns the places in code of the user, innermost last."""
+  """Returns the places in the user's code, innermost last."""
   return [x for x in _not_ours(error) if not x[0].startswith(_LIBRARIES)]
 
 
 def _not_ours(error: BaseException) -> list[tuple[str, int]]:
-  """Returns file and line of the places that are not in code of ours."""
+  """Returns file and line of the places that are not in our own code."""
   found = [
     (frame.filename, frame.lineno)
     for frame in traceback.extract_tb(error.__traceback__)

@@ -19,7 +19,7 @@ def make(cfg: config.Config, roles: 'tuple[types.Role, ...]') -> 'base.Agent':
 
   Args:
     cfg: all constants.
-    roles: of the world.
+    roles: the roles of the world.
 
   Raises:
     ValueError: there is no such agent, or it needs something that the roles do
@@ -37,9 +37,9 @@ def check(
 
   Args:
     cfg: all constants.
-    roles: of the world.
-    observe: returns what agents of these roles observe, leaves [B, n, ...]. If
-      it is given, an agent that is not of this library is made and looked at.
+    roles: the roles of the world.
+    observe: returns observations of these roles, leaves [B, n, ...]. If it is
+      given, an agent that is not part of this library is made and checked.
   """
   name, task = cfg.agent.name, cfg.environment.name or 'this world'
   spec = catalog.AGENTS.get(name)

@@ -15,8 +15,8 @@ from vacl_tf.networks import policy_value
 class AttentionAgent(base.FeedForwardAgent):
   """The paper's networks for the particle worlds (appendix, Figure 11).
 
-  None has a parameter whose shape depends on the number of agents or entities,
-  so that a policy plays with any number of them. Roles share no parameters.
+  No parameter has a shape that depends on the number of agents or entities, so
+  a policy can play with any number of them. Roles share no parameters.
   """
 
   def __init__(

@@ -1,10 +1,10 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The contract of an agent: what acts, and what the learner evaluates.
+"""The contract of an agent, which acts and which the learner evaluates.
 
 An agent has the networks of all roles. Its memory is any structure of tensors,
-() if it has none; distributions of actions are its own affair. See
-docs/guides for one in a file.
+() if it has none. It chooses its own distributions of actions. See docs/guides
+for an agent in one file.
 """
 
 import abc
@@ -27,7 +27,7 @@ class Evaluation(NamedTuple):
 
   distributions: Distributions  # Of actions [N * L, n, ...].
   values: tuple[tf.Tensor, ...]  # [N * L, n]
-  loss: tf.Tensor  # [] to be added to the loss.
+  loss: tf.Tensor  # [] auxiliary loss, added to the learner's.
 
 
 class Agent(tf.Module, abc.ABC):
@@ -36,7 +36,7 @@ class Agent(tf.Module, abc.ABC):
   Attributes:
     policies: modules whose trainable variables one optimiser updates.
     values: modules whose trainable variables the other one updates.
-    segment_length: consecutive steps that it is evaluated on (L).
+    segment_length: consecutive steps of a segment in `evaluate` (L).
   """
 
   policies: Sequence[snt.Module]
@@ -80,9 +80,9 @@ class Agent(tf.Module, abc.ABC):
     """Returns the values along episodes.
 
     Args:
-      observe: returns what is observed in states [B, ...].
+      observe: returns the observations of states [B, ...].
       states: leaves [T, B, ...].
-      memory: of the values, leaves [B, ...], before the first step.
+      memory: memory of the values before the first step, leaves [B, ...].
       is_first: bool [T, B]; see `types.Sequence`.
 
     Returns:
@@ -95,7 +95,7 @@ class Agent(tf.Module, abc.ABC):
 
 
 class FeedForwardAgent(Agent):
-  """An agent without a memory: each step by itself."""
+  """An agent without a memory, which treats each step separately."""
 
   @abc.abstractmethod
   def distributions(self, observations: types.Observations) -> Distributions:
@@ -117,9 +117,9 @@ class FeedForwardAgent(Agent):
     memory: types.Memory,
     is_first: tf.Tensor | tuple = (),
   ) -> tuple[tuple[tf.Tensor, ...], types.Memory]:
-    del is_first  # There is nothing to forget.
+    del is_first  # There is no memory to reset.
 
-    @tf.autograph.experimental.do_not_convert  # It would take seconds.
+    @tf.autograph.experimental.do_not_convert  # Takes seconds.
     def of_step(state: types.State) -> tuple[tf.Tensor, ...]:
       return self.value(observe(state))
 
@@ -137,12 +137,12 @@ class FeedForwardAgent(Agent):
 
 def trainable(modules: Sequence[tf.Module]) -> tuple[tf.Variable, ...]:
   """Returns the variables that an optimiser updates."""
-  # Sonnet's own property raises for a module that has none.
+  # Sonnet's own property raises an error if a module has none.
   return tuple(x for module in modules for x in module.variables if x.trainable)
 
 
 def merged(tree: types.State) -> types.State:
-  """Returns leaves [N * L, ...] of leaves [N, L, ...]."""
+  """Returns leaves [N, L, ...] as [N * L, ...]."""
   return tf.nest.map_structure(
     lambda x: tf.reshape(x, [-1, *x.shape[2:]]), tree
   )
@@ -151,7 +151,7 @@ def merged(tree: types.State) -> types.State:
 def observe_sequence(
   observe: Observe, states: types.State
 ) -> types.Observations:
-  """Returns leaves [N, L, n, ...]: what is observed in states [N, L, ...]."""
+  """Returns the observations [N, L, n, ...] of states [N, L, ...]."""
   num, length = tf.nest.flatten(states)[0].shape[:2]
   return tf.nest.map_structure(
     lambda x: tf.reshape(x, [num, length, *x.shape[1:]]),

@@ -1,9 +1,9 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of agents that users bring, on the first observations of a world.
+"""Checks of users' agents on the first observations of a world.
 
-Each fault is a ValueError of one line that says what is expected and what was
-given; or what the agent raised, and where.
+Each fault is a ValueError of one line. It says what is expected and what was
+given, or what the agent raised and where.
 """
 
 import operator
@@ -17,7 +17,7 @@ from vacl_tf import types
 from vacl_tf import user_code
 from vacl_tf.agents import base
 
-_STEPS = 2  # Of the episodes that values are tried on.
+_STEPS = 2  # Length of the episodes on which values are tried.
 
 
 def check(
@@ -30,9 +30,9 @@ def check(
 
   Args:
     make: returns the agent.
-    roles: that it is to play.
-    seen: what agents of these roles observe, leaves [B, n, ...].
-    segment_length: of its config (L), of which it is known that it fits.
+    roles: the roles that the agent has to play.
+    seen: observations of these roles, leaves [B, n, ...].
+    segment_length: segment length (L) of the agent's config, which is valid.
   """
   num_worlds = len(seen[0].own)
   agent = _called('make', make)
@@ -72,7 +72,7 @@ def check(
 
 
 def _check_parts(agent: base.Agent) -> None:
-  """Raises ValueError if it lacks its modules, or they lack variables."""
+  """Raises ValueError if modules are missing or have no variables."""
   for name in ('policies', 'values'):
     parts = getattr(agent, name, None)
     if parts is None:
@@ -92,7 +92,7 @@ def _check_parts(agent: base.Agent) -> None:
 
 
 def _check_variables(agent: base.Agent, used: Sequence[tf.Variable]) -> None:
-  """Raises ValueError if a policy acts with what would not be exported."""
+  """Raises ValueError if `act` used variables that would not be exported."""
   exported = {id(x) for part in agent.policies for x in part.variables}
   exported |= set(map(id, agent.others))
   for variable in used:
@@ -107,12 +107,12 @@ def _check_variables(agent: base.Agent, used: Sequence[tf.Variable]) -> None:
 def _has_variables(part: tf.Module) -> bool:
   try:
     return bool(base.trainable([part]))
-  except ValueError:  # Of Sonnet: it was never called.
+  except ValueError:  # Sonnet's: the module was never called.
     return False
 
 
 def _called(where: str, function: Callable, *args: Any) -> Any:
-  """Calls a method of the agent; what it raises becomes a line."""
+  """Calls a method of the agent; its errors become one-line ValueErrors."""
   try:
     return function(*args)
   except (Exception, SystemExit) as error:
@@ -156,7 +156,7 @@ def _check_evaluation(
 def _check_distributions(
   where: str, found: Any, roles: tuple[types.Role, ...], num_rows: int
 ) -> None:
-  """Checks what is drawn at both ends of the distributions."""
+  """Checks distributions, and actions drawn at both ends of them."""
   _check_tuple(f'{where}, distributions', found, roles)
   for role, one in zip(roles, found, strict=True):
     name = f'{where}, actions of {role.name}'
@@ -192,7 +192,7 @@ def _check_distributions(
 
 
 def _asked(name: str, distribution: Any, method: str, *args: tf.Tensor) -> Any:
-  """Calls a method of a distribution, which need not be there."""
+  """Calls a method of a distribution, which may be missing."""
   call = operator.methodcaller(method, *args)
   return _called(f'{name}: {method}', call, distribution)
 
@@ -213,7 +213,7 @@ def _check_shape(name: str, given: Any, shape: Sequence[int]) -> None:
 
 
 def _check_memory(before: types.Memory, after: types.Memory) -> None:
-  """Raises ValueError if the memory after a step is another structure."""
+  """Raises ValueError if a step changes shapes or types of the memory."""
   shapes = [
     [(np.shape(x), np.asarray(x).dtype) for x in tf.nest.flatten(memory)]
     for memory in (before, after)

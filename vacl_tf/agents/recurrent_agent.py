@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Self-attention over entities and a GRU, for agents that have to remember.
 
-Policy segments start from the memories stored at roll-out; those of the value
-are recomputed from the start of the episode.
+Segments start from stored memories. Those of the policy come from the roll-out;
+those of the value are recomputed from the start of the episode.
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ from vacl_tf.networks import recurrent
 class RecurrentAgent(base.Agent):
   """The paper's networks for hide-and-seek (appendix).
 
-  Memories are a tuple over roles of [B, n, H].
+  The memory is a tuple over roles of tensors [B, n, H].
   """
 
   def __init__(
@@ -115,20 +115,20 @@ class RecurrentAgent(base.Agent):
     """Returns the auxiliary loss of predicting the way to a position.
 
     Args:
-      index: of the role.
-      hidden: [N, L, n, H] of the policy.
+      index: index of the role.
+      hidden: [N, L, n, H] memories of the policy.
       observation: leaves [N, L, n, ...]; an agent's own position comes first.
     """
     own = observation.of_critic().own
     way = tf.gather(own, self._positions[index], axis=-1) - own[..., :2]
     error = self.policies[index].predicted_way(hidden) - way
-    # Half its square near 0, the distance less 1 far away.
+    # About half the square of a small error, and a large error minus 1.
     distance = tf.sqrt(1.0 + tf.reduce_sum(error * error, -1)) - 1.0
     return self._position_cost * tf.reduce_mean(distance)
 
 
 def _time_major(tree: types.State) -> types.State:
-  """Returns leaves [L, N, ...] of [N, L, ...], or the other way round."""
+  """Returns leaves [N, L, ...] as [L, N, ...], or the other way round."""
 
   def swap(x: tf.Tensor) -> tf.Tensor:
     return tf.transpose(x, [1, 0, *range(2, x.shape.rank)])

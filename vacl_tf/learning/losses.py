@@ -16,10 +16,10 @@ def generalized_advantages(
 
   Args:
     reward: [T, B, n].
-    value: [T + 1, B, n], the last one of the state after step T.
-    discount: [T, B] 0 where the world ends with a step, else 1.
+    value: [T + 1, B, n]; the last one is that of the state after step T.
+    discount: [T, B], 0 where the world ends with a step, else 1.
     gamma: discount factor.
-    gae_lambda: lambda.
+    gae_lambda: lambda of the estimates.
 
   Returns:
     [T, B, n].

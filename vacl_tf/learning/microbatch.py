@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Loops over microbatches that fit the cache, in a dynamic number.
+"""Loops over a dynamic number of microbatches, each of which fits the cache.
 
 Activations of all worlds at once would exceed the cache and, with many agents,
 the memory. The number of microbatches is a tensor, so that one compiled program
@@ -19,7 +19,7 @@ Nest = Any  # A structure of tensors.
 
 
 def largest_divisor(rows: int, at_most: int) -> int:
-  """Returns the largest divisor of `rows` that is not above `at_most`."""
+  """Returns the largest divisor of `rows` that is at most `at_most`."""
   most = max(min(at_most, rows), 1)
   return next(k for k in range(most, 0, -1) if rows % k == 0)
 
@@ -46,13 +46,13 @@ def over_worlds(
   Args:
     function: takes the index of the first world of a block and returns a
       structure of tensors [T, block, ...]; T may differ between them.
-    num_worlds: of the result (B), a multiple of `block`.
-    block: worlds in a call.
-    size: number of worlds to process; whole blocks are.
+    num_worlds: number of worlds of the result (B), a multiple of `block`.
+    block: number of worlds per call.
+    size: number of worlds to process, rounded up to whole blocks.
 
   Returns:
-    The structure with tensors [T, B, ...]. Blocks of which no world is wanted
-    are 0, unless a single block holds all worlds.
+    The structure with tensors [T, B, ...]. Blocks that were not processed are
+    0, unless a single block holds all worlds.
   """
   if num_worlds == block:
     return function(tf.constant(0))
@@ -73,7 +73,7 @@ def over_worlds(
 
 
 def worlds(tree: Nest, begin: tf.Tensor, block: int) -> Nest:
-  """Returns [T, block, ...] from world `begin` on, of tensors [T, B, ...]."""
+  """Returns `block` worlds from `begin` on, of tensors [T, B, ...]."""
 
   def cut(x: tf.Tensor) -> tf.Tensor:
     rest = x.shape.rank - 2

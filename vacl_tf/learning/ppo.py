@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Proximal policy optimisation on whole roll-outs, for any agent.
 
-Episodes are cut into segments of as many steps as the agent wants to be
-evaluated on. The gradient of a minibatch is summed over microbatches small
-enough for their activations to stay in the cache; the sum is exact, so their
-size is not a hyper-parameter. Worlds are stored as states, and each microbatch
-observes anew.
+Episodes are cut into segments of the agent's segment length. The gradient of a
+minibatch is summed over microbatches small enough for their activations to stay
+in the cache; the sum is exact, so their size is not a hyper-parameter. Samples
+hold states of worlds, and each microbatch computes its observations from them.
 
-An iteration may have worlds of several entity counts. Each count's share of a
-minibatch adds its sums to those of the others, and then one step is made.
+An iteration may have worlds of several entity counts. The sums of all counts'
+shares of a minibatch are added before the optimiser makes one step.
 """
 
 import math
@@ -36,14 +35,14 @@ STEP_METRICS = (
 
 
 class Samples(NamedTuple):
-  """What a gradient is taken on; leaves [N, L, ...] of N segments."""
+  """What the gradient is computed from; leaves [N, L, ...] of N segments."""
 
   state: types.State
   policy_memory: types.Memory  # [N, ...] before the first step of a segment.
   value_memory: types.Memory  # [N, ...]
   action: types.Actions
   log_prob: tuple[tf.Tensor, ...]
-  acting_value: tuple[tf.Tensor, ...]  # At roll-out, normalised.
+  acting_value: tuple[tf.Tensor, ...]  # Predicted at roll-out, normalised.
   advantage: tuple[tf.Tensor, ...]  # Not normalised.
   returns: tuple[tf.Tensor, ...]
   is_first: Any = ()  # See types.Sequence.
@@ -59,19 +58,19 @@ class Scale(NamedTuple):
 class Total(NamedTuple):
   """Sums over agent-samples."""
 
-  gradient: tf.Tensor  # [P] of all variables: one is cheap to hand over.
+  gradient: tf.Tensor  # [P] of all variables; one tensor is cheap to pass.
   metrics: tf.Tensor  # The _LOSS_METRICS.
-  number: tf.Tensor  # [] of agent-samples.
+  number: tf.Tensor  # [] number of agent-samples.
 
 
 class Learner(tf.Module):
   """Improves policy and value (maximises L1 of the paper's bound).
 
-  Pure steps that `update.Update` puts together.
+  Its methods are the steps that `update.Update` combines.
 
   Attributes:
     config: its constants.
-    segment_length: consecutive steps that make a row of the samples (L).
+    segment_length: consecutive steps in a row of the samples (L).
   """
 
   def __init__(self, agent: base.Agent, cfg: config.PpoConfig) -> None:
@@ -88,7 +87,7 @@ class Learner(tf.Module):
       for _ in self._parts
     ]
     for optimizer, variables in zip(self.optimizers, self._parts, strict=True):
-      # Slots must exist before any graph; a step of length 0 makes them.
+      # Slots must exist before any graph is traced; a zero step creates them.
       optimizer.apply([tf.zeros_like(x) for x in variables], variables)
       optimizer.step.assign(0)
     self.normalizer = value_normalizer.ValueNormalizer(
@@ -96,13 +95,13 @@ class Learner(tf.Module):
     )
 
   def anneal(self, env_steps: int, decay_start: int = 0) -> None:
-    """Sets learning rate and entropy bonus after so many environment steps.
+    """Sets learning rate and entropy bonus for a number of environment steps.
 
     The decay depends on the steps made and not on the length of the run, so
     that a run can end at any time or be prolonged.
 
     Args:
-      env_steps: made so far.
+      env_steps: environment steps made so far.
       decay_start: steps at which decay_start_coverage was reached, or 0.
     """
     cfg = self.config
@@ -110,7 +109,7 @@ class Learner(tf.Module):
     start = min((x for x in starts if x), default=math.inf)
     decay = max(env_steps / start, 1.0)
     decay **= cfg.decay_power
-    # TensorFlow keeps a tensor of each number of Python's, for ever.
+    # TensorFlow caches a tensor for each Python number and never frees it.
     self.learning_rate.assign(np.float32(cfg.learning_rate / decay))
     self.entropy_cost.assign(np.float32(cfg.entropy_cost / decay))
 
@@ -121,7 +120,7 @@ class Learner(tf.Module):
 
     Args:
       trajectory: whole episodes of B worlds.
-      size: [] int32 the worlds that count.
+      size: [] int32 number of worlds that count.
     """
     return (
       tf.stack([sums_lib.total(x, size) for x in trajectory.reward]),
@@ -141,17 +140,17 @@ class Learner(tf.Module):
 
     Args:
       trajectory: whole episodes of B worlds.
-      size: [] int32 the worlds that count.
-      block: worlds whose values are computed together.
-      observe: state to observations.
+      size: [] int32 number of worlds that count.
+      block: number of worlds whose values are computed together.
+      observe: maps states to observations.
       is_terminal: whether the last step ends every world; then the value of
         the state after it is not needed.
-      mean_reward: [roles] to center rewards by, if they are; None for the mean
-        of these worlds.
+      mean_reward: [roles] to subtract from rewards if they are centred; None
+        for the mean of these worlds.
 
     Returns:
-      Samples [T / L * B, L, ...], the world being the faster index, and their
-      sums over the worlds that count.
+      Samples [T / L * B, L, ...], where the index of the world varies faster,
+      and their sums over the worlds that count.
     """
     num_agents = [x.shape[-1] for x in trajectory.log_prob]
     start = self._agent.initial_value_memory(block, num_agents)
@@ -191,9 +190,9 @@ class Learner(tf.Module):
 
     Args:
       trajectory: whole episodes.
-      acting: values [T + 1, B, n] per role.
+      acting: values [T + 1, B, n] per role, predicted at roll-out.
       value_memory: [T + 1, B, ...] before each step.
-      size: the worlds that count.
+      size: number of worlds that count.
       mean_reward: see `prepare`.
     """
     cfg = self.config
@@ -255,7 +254,7 @@ class Learner(tf.Module):
     """Updates the value normaliser.
 
     Args:
-      sums: over all samples of all entity counts of an iteration.
+      sums: sums over all samples of all entity counts of an iteration.
 
     Returns:
       The moments to normalise advantages with, and metrics.
@@ -285,12 +284,12 @@ class Learner(tf.Module):
 
     Args:
       samples: leaves [N, L, ...].
-      order: int32 [N], those that count first.
-      num_rows: [] int32 how many rows count.
-      minibatch: [] int32 which of the config's num_minibatches.
-      rows_per_microbatch: a divisor of any minibatch.
-      scale: of the advantages.
-      observe: state to observations.
+      order: int32 [N] indices of rows; those of rows that count come first.
+      num_rows: [] int32 number of rows that count.
+      minibatch: [] int32 index of the minibatch.
+      rows_per_microbatch: a divisor of the rows of a minibatch.
+      scale: moments of the advantages.
+      observe: maps states to observations.
     """
     variables = sum(self._parts, ())
     num_agents = sum(x.shape[-1] for x in samples.log_prob)
@@ -300,7 +299,7 @@ class Learner(tf.Module):
     number = tf.constant(float(number))
 
     def accumulate(k: tf.Tensor, total: tuple) -> tuple:
-      # Not a slice: XLA needs its start at compile time.
+      # Not a slice, whose start XLA has to know at compile time.
       place = minibatch * rows + k * rows_per_microbatch + within
       chosen = tf.gather(order, place)
       mine = tf.nest.map_structure(lambda x: tf.gather(x, chosen), samples)
@@ -391,5 +390,5 @@ class Learner(tf.Module):
 
 
 def _before(tree: types.State) -> types.State:
-  """Returns leaves [T, ...] of [T + 1, ...]."""
+  """Returns leaves [T + 1, ...] without the last entry."""
   return tf.nest.map_structure(lambda x: x[:-1], tree)

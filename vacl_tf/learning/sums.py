@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sums over the agent-samples of an iteration.
 
-They add up over entity counts and over replicas.
+The sums of several entity counts and of several replicas can be added.
 """
 
 from typing import NamedTuple
@@ -11,7 +11,7 @@ import tensorflow as tf
 
 
 class Sums(NamedTuple):
-  """Over the agent-samples of an iteration, [roles]."""
+  """Sums over the agent-samples of an iteration, [roles]."""
 
   number: tf.Tensor
   advantage: tf.Tensor
@@ -22,20 +22,20 @@ class Sums(NamedTuple):
 
 
 def total(x: tf.Tensor, size: tf.Tensor) -> tf.Tensor:
-  """Returns the sum over the worlds below `size` of [T, B, n]."""
+  """Returns the sum of x [T, B, n] over the first `size` worlds."""
   counts = tf.cast(tf.range(x.shape[1]) < size, tf.float32)[:, None]
   return tf.reduce_sum(counts * x)
 
 
 def number(x: tf.Tensor, size: tf.Tensor) -> tf.Tensor:
-  """Returns how many numbers of [T, B, n] are of worlds below `size`."""
+  """Returns how many numbers of x [T, B, n] the first `size` worlds have."""
   return float(x.shape[0] * x.shape[2]) * tf.cast(size, tf.float32)
 
 
 def of_rollout(
   advantage: tf.Tensor, returns: tf.Tensor, reward: tf.Tensor, size: tf.Tensor
 ) -> Sums:
-  """Returns sums over the worlds below `size` of [T, B, n]."""
+  """Returns the sums of tensors [T, B, n] over the first `size` worlds."""
   return Sums(
     number=number(advantage, size),
     advantage=total(advantage, size),

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """An update of policy and value from worlds of one or several entity counts.
 
-Each entity count has programs of its own, compiled when it first comes into
-play, and takes part in each minibatch in proportion to its worlds. How many
-those are is data: a new mixture of counts compiles nothing.
+Each entity count has its own programs, compiled when it first comes into play,
+and contributes to each minibatch in proportion to its number of worlds. This
+number is an input of the programs, so a new mixture of counts compiles nothing.
 """
 
 import functools
@@ -20,11 +20,11 @@ from vacl_tf.learning import ppo
 from vacl_tf.learning import sums as sums_lib
 
 Compiled = Callable[[Callable], Callable]
-Sum = Callable[[Any], Any]  # Of a structure of tensors, over replicas.
+Sum = Callable[[Any], Any]  # Sums a structure of tensors over replicas.
 
 
 class World(Protocol):
-  """What an update uses of the worlds of one entity count."""
+  """What an update needs from the worlds of one entity count."""
 
   horizon: int
   is_terminal: bool
@@ -37,26 +37,26 @@ class World(Protocol):
 class RolloutBatch(NamedTuple):
   """Roll-outs of one entity count."""
 
-  trajectory: types.Trajectory  # Of B worlds.
-  size: tf.Tensor  # [] int32 how many of them count.
+  trajectory: types.Trajectory  # Episodes of B worlds.
+  size: tf.Tensor  # [] int32 number of worlds that count.
 
 
 class _Order(NamedTuple):
-  """In which an epoch learns from the samples of one entity count."""
+  """The order in which an epoch learns from samples of one entity count."""
 
-  rows: tf.Tensor  # int32, those that are learned from first.
-  number: tf.Tensor  # [] int32 of these.
-  weight: tf.Tensor  # [] how many samples each of them stands for.
+  rows: tf.Tensor  # int32 indices; those of rows to learn from come first.
+  number: tf.Tensor  # [] int32 number of rows to learn from.
+  weight: tf.Tensor  # [] number of samples that each of these stands for.
 
 
 class _Programs:
   """The steps of an update for the worlds of one entity count.
 
   Attributes:
-    rows_per_microbatch: segments that a gradient is computed of at once.
-    prepare: of roll-outs, samples to learn from.
-    order: in which to learn from them.
-    gradient: of one minibatch.
+    rows_per_microbatch: number of segments that a gradient is computed on at
+      once.
+    order: returns the order in which to learn from samples.
+    gradient: returns the gradient of one minibatch.
   """
 
   def __init__(
@@ -90,7 +90,7 @@ class _Programs:
 
   @functools.cached_property
   def _reward_sums(self) -> Callable:
-    # Made when it is first asked for; few runs center rewards.
+    # Made when first needed, because few runs centre rewards.
     return self._compiled(self._sum_rewards)
 
   def mean_reward(self, batch: RolloutBatch) -> tf.Tensor:
@@ -106,8 +106,8 @@ class _Programs:
 
     Args:
       batch: roll-outs.
-      mean_reward: [roles] to center rewards by, if they are; None for the mean
-        of these.
+      mean_reward: [roles] to subtract from rewards if they are centred; None
+        for the mean of these roll-outs.
     """
     is_shared = self._learner.config.center_rewards and self._over_replicas
     if is_shared and mean_reward is None:
@@ -127,7 +127,7 @@ class _Programs:
 
   def _order(self, batch: RolloutBatch, seed: types.Seed) -> _Order:
     steps, worlds = batch.trajectory.progress.shape
-    rows = steps // self._learner.segment_length  # Of a world.
+    rows = steps // self._learner.segment_length  # Per world.
     order = shuffled(seed, rows, worlds, batch.size)
     number = rows * batch.size
     if not self._max_samples:
@@ -140,7 +140,7 @@ class _Programs:
     return _Order(order, most, weight)
 
   def _most_rows(self, num_agents: int) -> int:
-    """Returns how many rows an epoch learns from at most."""
+    """Returns the largest number of rows that an epoch learns from."""
     at_once = self.rows_per_microbatch * self._learner.segment_length
     times = max(self._max_samples // (at_once * num_agents), 1)
     minibatches = self._learner.config.num_minibatches
@@ -182,12 +182,12 @@ class Update:
     """Makes the programs.
 
     Args:
-      learner: whose policy and value to improve.
+      learner: the learner whose policy and value to improve.
       worlds: one for each entity count.
-      world_multiple: each number of worlds that counts is a multiple of it.
+      world_multiple: the size of each batch is a multiple of it.
       compiled: compiles a function.
-      over_replicas: sums what several processes have found; None for one.
-      num_replicas: how many these are.
+      over_replicas: sums tensors over several processes; None for one process.
+      num_replicas: number of these processes.
     """
     self._sum = over_replicas or (lambda tree: tree)
     self._config = learner.config
@@ -206,8 +206,8 @@ class Update:
     """Makes num_epochs passes over whole episodes.
 
     Args:
-      batches: by index of the entity count, of `worlds`.
-      seed: of the order of samples.
+      batches: roll-outs by index of the entity count in `worlds`.
+      seed: seed of the order of samples.
 
     Returns:
       Means over all steps of the losses and of diagnostics, and the samples
@@ -242,7 +242,7 @@ class Update:
 def shuffled(
   seed: types.Seed, num_steps: int, num_worlds: int, size: tf.Tensor
 ) -> tf.Tensor:
-  """Returns int32 [T * B]: rows of the first `size` worlds, shuffled, first."""
+  """Returns shuffled rows, int32 [T * B], the first `size` worlds' first."""
   rows = tf.range(num_steps * num_worlds)
   score = randomness.uniform(seed, [num_steps * num_worlds])
   return tf.argsort(tf.where(rows % num_worlds < size, score, 2.0))

@@ -42,6 +42,6 @@ class ValueNormalizer(tf.Module):
     return (returns - mean) / deviation
 
   def denormalize(self, value: tf.Tensor) -> tf.Tensor:
-    """Returns the returns that the value network predicts."""
+    """Returns predictions of the value network on the scale of returns."""
     mean, deviation = self._moments()
     return value * deviation + mean

@@ -18,7 +18,7 @@ from vacl_tf.networks import blocks
 from vacl_tf.networks import multi_head
 from vacl_tf.networks import relations
 
-_MATRIX = 16  # Keys from which on a matrix product is faster than a sum.
+_MATRIX = 16  # From this number of keys on, a matrix product is faster.
 
 
 def attend(
@@ -47,7 +47,7 @@ def attend(
   if mask is not None:
     scores = tf.where(tf.expand_dims(mask, 1), scores, multi_head.ABSENT)
   weights = tf.nn.softmax(scores, -1)
-  if mask is not None:  # Where all are absent, they would share the weight.
+  if mask is not None:  # If all keys are absent, they would share the weight.
     weights = tf.where(tf.expand_dims(mask, 1), weights, 0.0)
   if is_small:
     return tf.reduce_sum(
@@ -87,9 +87,9 @@ class Attention(snt.Module):
     Args:
       query: [N * q, H].
       keys: [N, m, H].
-      num_queries: q, if it is known.
-      affines: of query and keys, to be folded into the weights; None if they
-        have been applied to the activations.
+      num_queries: q; None if it is not known.
+      affines: affines of query and keys, to be folded into the weights; None if
+        they have been applied to the activations.
       mask: see `attend`.
 
     Returns:
@@ -154,10 +154,10 @@ class Hop(snt.Module):
 class Encoder(snt.Module):
   """Encodes an agent's observation, for any number of entities.
 
-  The first hop is queried by the agent's own state; the paper has no other.
-  Each further hop is queried by the output of the one before, so that attention
-  can be conditioned on it: first choose a ball, then the landmarks near it.
-  With relations the entities attend to each other before the first hop.
+  The query of the first hop is the agent's own state; the paper has only this
+  hop. The query of each further hop is the output of the hop before, so that
+  attention can depend on it: first choose a ball, then the landmarks near it.
+  With relations, the entities attend to each other before the first hop.
   """
 
   def __init__(
@@ -187,7 +187,7 @@ class Encoder(snt.Module):
   def __call__(self, observation: types.Observation) -> tf.Tensor:
     """Returns normalised encodings [B * n, H] of an observation [B, n, ...]."""
     own = blocks.Encoding(self.own(_rows(observation.own)), self.own.affine)
-    # In place of a -1, which means nothing where there are no entities.
+    # Instead of a -1, which is undefined if there are no entities.
     num_rows = tf.shape(own.x)[0]
     entities = {
       kind: self._entities(kind, observation.entities[kind], num_rows)

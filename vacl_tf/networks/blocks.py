@@ -42,7 +42,7 @@ def orthogonal(
 
 
 def _reduces() -> bool:
-  """Tells whether reductions are faster than products, as on a GPU."""
+  """Returns whether reductions are faster than products, as on a GPU."""
   return bool(tf.config.get_visible_devices('GPU'))
 
 
@@ -50,7 +50,7 @@ def sum_rows(x: tf.Tensor) -> tf.Tensor:
   """Returns [H], the sum of the rows of x [N, H]."""
   if _reduces():
     return tf.reduce_sum(x, 0)
-  # Two rows of ones: a product with one XLA computes column by column.
+  # Two rows of ones: with one row, XLA computes column by column.
   return tf.matmul(tf.ones([2, tf.shape(x)[0]]), x)[0]
 
 
@@ -89,7 +89,7 @@ class Affine(snt.Module):
     self.offset = tf.Variable(tf.zeros([size]), name='offset')
 
   def __call__(self, x: tf.Tensor) -> tf.Tensor:
-    """Returns x [N, size] scaled and shifted, where it can't be folded."""
+    """Returns x [N, size] scaled and shifted, if no layer can fold this."""
     return x * self.scale + self.offset
 
 
@@ -113,7 +113,7 @@ def linear(
     x: [N, input].
     w: [input, output].
     b: [output].
-    scale: [input] of x, applied to w.
+    scale: [input] scale of x, applied to w.
   """
   scaled = tf.expand_dims(scale, 1) * w
 
@@ -141,8 +141,8 @@ def folded(
     x: [N, input], normalised; affines not yet applied.
     w: [input, output] weights of the layer.
     b: [output] its bias.
-    affines: of consecutive parts of x, whose sizes add up to `input`; empty if
-      there is nothing to fold.
+    affines: affines of consecutive parts of x, whose sizes add up to `input`;
+      empty if there is nothing to fold.
   """
   if not affines:
     return linear(x, w, b, tf.ones(w.shape[:1]))

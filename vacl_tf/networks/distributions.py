@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Action distributions: categorical, multi-categorical, bounded continuous.
 
-Sampling inverts the cumulative distribution. It takes uniform numbers of the
-shape of the action, one per choice, where the Gumbel trick takes one per
-category. Roll-outs draw those of all steps at once, which is faster than a draw
-in each step.
+Sampling inverts the cumulative distribution. It needs uniform numbers of the
+shape of the action, one per choice, whereas the Gumbel trick needs one per
+category. Roll-outs draw the numbers of all steps at once, which is faster than
+drawing in each step.
 """
 
 import math
@@ -35,10 +35,10 @@ class Distribution(Protocol):
     """Returns the log-probabilities [...] of actions."""
 
   def entropy(self) -> tf.Tensor:
-    """Returns entropies [...] as the entropy bonus takes them."""
+    """Returns entropies [...] for the entropy bonus."""
 
   def outputs(self) -> dict[str, tf.Tensor]:
-    """Returns the parameters, as an exported policy returns them."""
+    """Returns the parameters that an exported policy returns, by name."""
 
 
 class Categorical:
@@ -79,16 +79,16 @@ class MultiCategorical:
     self._parts = [Categorical(x) for x in tf.split(logits, sizes, -1)]
 
   def log_prob(self, action: tf.Tensor) -> tf.Tensor:
-    """Returns [...] of actions int32 [..., heads]."""
+    """Returns joint log-probabilities [...] of actions int32 [..., heads]."""
     pairs = zip(self._parts, tf.unstack(action, axis=-1), strict=True)
     return sum(part.log_prob(chosen) for part, chosen in pairs)
 
   def entropy(self) -> tf.Tensor:
-    """Returns [...], the mean over heads as in the released code."""
+    """Returns [...], the mean over heads, as in the released code."""
     return sum(part.entropy() for part in self._parts) / len(self._parts)
 
   def draw(self, uniform: tf.Tensor) -> tf.Tensor:
-    """Returns actions int32 [..., heads] by uniform numbers of that shape."""
+    """Returns actions int32 [..., heads] at quantiles of the same shape."""
     pairs = zip(self._parts, tf.unstack(uniform, axis=-1), strict=True)
     return tf.stack([part.draw(numbers) for part, numbers in pairs], -1)
 
@@ -109,8 +109,8 @@ class BoundedNormal:
     """Makes the joint distribution.
 
     Args:
-      parameters: [..., 2 * dims]: locations, 0 at the middle of the box, then
-        scales, 0 for a quarter of its width. Any numbers are allowed.
+      parameters: [..., 2 * dims]: locations, where 0 is the middle of the box,
+        then scales, where 0 is a quarter of its width. Any numbers are allowed.
       low: [dims] lower bounds.
       high: [dims] upper bounds.
     """
@@ -133,7 +133,7 @@ class BoundedNormal:
     )
 
   def draw(self, uniform: tf.Tensor) -> tf.Tensor:
-    """Returns actions float32 [..., dims] by uniform numbers of that shape."""
+    """Returns actions float32 [..., dims] at quantiles of the same shape."""
     normal = _continuous('Normal')(self._unit.loc, self._unit.scale)
     low, high = normal.cdf(-1.0), normal.cdf(1.0)
     # Not 0 or 1, where the quantile is infinite.
@@ -146,30 +146,30 @@ class BoundedNormal:
     return self._on_box(self._unit.loc)
 
   def log_prob(self, action: tf.Tensor) -> tf.Tensor:
-    """Returns [...], the logarithms of densities, of [..., dims]."""
+    """Returns log-densities [...] of actions [..., dims]."""
     unit = tf.clip_by_value((action - self._middle) / self._half, -1.0, 1.0)
     density = self._unit.log_prob(unit) - tf.math.log(self._half)
     return tf.reduce_sum(density, -1)
 
   def entropy(self) -> tf.Tensor:
-    """Returns the mean over dimensions, of actions scaled to [-1, 1]."""
+    """Returns [...], the mean over dimensions, of actions scaled to [-1, 1]."""
     return tf.reduce_mean(self._unit.entropy(), -1)
 
   def outputs(self) -> dict[str, tf.Tensor]:
     return {'location': self.mode(), 'scale': self._half * self._unit.scale}
 
   def _on_box(self, unit: tf.Tensor) -> tf.Tensor:
-    """Returns actions of numbers in [-1, 1], within the bounds exactly."""
+    """Returns actions for numbers in [-1, 1], exactly within the bounds."""
     action = self._middle + self._half * unit
     return tf.clip_by_value(action, self._low, self._high)
 
 
 def _continuous(name: str) -> type:
-  """Returns a distribution of TensorFlow Probability.
+  """Returns a distribution class of TensorFlow Probability.
 
-  It is imported late: it takes a second, and few actions are continuous.
+  It is imported only here: that takes a second, and few actions are continuous.
   """
-  with tf.init_scope():  # Nothing that it makes is to lie in a graph.
+  with tf.init_scope():  # So that the import creates nothing inside a graph.
     import tensorflow_probability as tfp
 
     return getattr(tfp.distributions, name)
@@ -197,8 +197,8 @@ def make(action: specs.BoundedArray, outputs: tf.Tensor) -> Distribution:
   """Returns the distribution of actions.
 
   Args:
-    action: of one agent; see `types.Role.action`.
-    outputs: [..., num_outputs(action)] of a network.
+    action: spec of the action of one agent; see `types.Role.action`.
+    outputs: [..., num_outputs(action)] outputs of a network.
   """
   if _is_continuous(action):
     low, high = (
@@ -212,7 +212,7 @@ def make(action: specs.BoundedArray, outputs: tf.Tensor) -> Distribution:
 
 
 def sizes(action: specs.BoundedArray) -> tuple[int, ...]:
-  """Returns the number of choices of each head; of a single one, too.
+  """Returns the number of choices of each head, also if there is only one.
 
   Raises:
     ValueError: there is no distribution for such actions.
@@ -233,7 +233,7 @@ def _is_continuous(action: specs.BoundedArray) -> bool:
 def entropy(log_probs: tf.Tensor) -> tf.Tensor:
   """Returns entropies [...] of log-probabilities [..., A].
 
-  What has no probability, log-probability -inf, adds nothing and gets no
+  An action of probability 0 (log-probability -inf) adds nothing and gets no
   gradient.
   """
   probs = tf.exp(log_probs)

@@ -28,19 +28,19 @@ from vacl_tf.networks import blocks
 
 
 class _Weights(NamedTuple):
-  """Columns are of the gates r, z, n, in this order."""
+  """Weights, with columns for the gates r, z, n, in this order."""
 
-  w: tf.Tensor  # [F, 3H] of the input (W).
+  w: tf.Tensor  # [F, 3H] for the input (W).
   b: tf.Tensor  # [3H]
-  u: tf.Tensor  # [H, 3H] of the state (U).
+  u: tf.Tensor  # [H, 3H] for the state (U).
   c: tf.Tensor  # [3H]
 
 
 class _Factors(NamedTuple):
   """Factors from the gradient of a step's result to those of its inputs.
 
-  The candidate n comes at both ends, so that the first three columns belong to
-  U (n, r, z) and the last three to W (r, z, n).
+  The candidate n is both the first and the last column, so that the first three
+  columns belong to U (n, r, z) and the last three to W (r, z, n).
   """
 
   sums: tf.Tensor  # [N, 4, H] for h U_n, the pre-activations of r, z, x W_n.
@@ -70,8 +70,8 @@ class Gru(snt.Module):
     Args:
       x: [L, N, F] inputs; L has to be known when tracing.
       state: [N, H] before the first input.
-      is_first: bool [L, N], where the state is 0 before the input; () for
-        nowhere.
+      is_first: bool [L, N], True where the state is reset to 0 before the
+        input; () for nowhere.
 
     Returns:
       [L, N, H].
@@ -115,7 +115,7 @@ def _step(
 def _kept(
   x: tf.Tensor, keep: tf.Tensor | None, t: tf.Tensor | int
 ) -> tf.Tensor:
-  """Returns x [N, H], 0 where keep [L, N, 1] is 0 in a step."""
+  """Returns x [N, H], set to 0 where keep [L, N, 1] is 0 at step t."""
   return x if keep is None else keep[t] * x
 
 
@@ -124,15 +124,16 @@ def _unroll(
 ) -> tf.Tensor:
   """Returns the states [L, N, H] after inputs x [L, N, F].
 
-  The products with the input are computed step by step, too. If they were read
-  from one large product, XLA would fuse the read at the loop's counter with the
-  gates and fail to vectorise them on a CPU.
+  The products with the input are computed step by step, too. If each step read
+  them from one large product, XLA would fuse this read, whose index is the loop
+  counter, with the gates and fail to vectorise them on a CPU.
 
   Args:
     x: [L, N, F].
     state: [N, H].
-    weights: of the unit.
-    keep: [L, N, 1], 0 where the state is 0 before the step, else 1; or None.
+    weights: weights of the unit.
+    keep: [L, N, 1], 0 where the state is reset to 0 before the step, else 1; or
+      None.
   """
 
   @tf.custom_gradient
@@ -183,17 +184,17 @@ def _forward(
 def _backward(
   dy: tf.Tensor, factors: _Factors, u: tf.Tensor, keep: tf.Tensor | None
 ) -> tuple[tf.Tensor, tf.Tensor]:
-  """Returns gradients by the states.
+  """Returns gradients with respect to the states.
 
   Args:
-    dy: [L, N, H] by each state, without its influence on later ones.
-    factors: of all steps, with a leading L.
+    dy: [L, N, H] gradients by the states, without the influence on later ones.
+    factors: factors of all steps, with a leading L.
     u: [H, 3H].
     keep: see `_unroll`.
 
   Returns:
-    [L, N, H] by each state after a step, with its influence on later ones, and
-    [N, H] by the initial state.
+    Gradients [L, N, H] by the states after each step, with the influence on
+    later ones, and [N, H] by the initial state.
   """
   steps, size = dy.shape[0], u.shape[0]
   u = tf.transpose(tf.roll(u, size, 1))  # [3H, H], n first as in factors.
@@ -216,7 +217,7 @@ def _backward(
 def _through_sums(
   d: tf.Tensor, x: tf.Tensor, before: tf.Tensor, w: tf.Tensor
 ) -> tuple[tf.Tensor, _Weights]:
-  """Returns gradients by the inputs and the weights.
+  """Returns gradients with respect to the inputs and the weights.
 
   Each product has four columns of which three are used: the extra work is
   cheaper than copying the three.

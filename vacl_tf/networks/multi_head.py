@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Attention of several heads, with its gradient written by hand."""
+"""Multi-head attention with a gradient written by hand."""
 
 from collections.abc import Callable, Mapping
 
@@ -21,9 +21,9 @@ def attend(
   differentiation would materialise them.
 
   Args:
-    query: [N, S, heads, H] of S tokens, H units of each head.
-    key: [N, S, heads, H] of the tokens that are attended to.
-    value: likewise.
+    query: [N, S, heads, H] for S tokens and H units per head.
+    key: [N, S, heads, H] for the tokens that are attended to.
+    value: [N, S, heads, H] for the same tokens.
     mask: bool [N, S], True = present; None = all present. Absent tokens get
       weight 0; at least one has to be present.
 
@@ -69,7 +69,7 @@ def presence(
   The first token is the agent itself, then come the entities it observes.
 
   Args:
-    slots: kind -> [N, m], the shape of its tokens, in their order.
+    slots: kind -> [N, m], the shape of its slots, in the order of the tokens.
     masks: kind -> bool [..., m]; kinds without a mask are always present.
   """
   if not masks:

@@ -36,7 +36,7 @@ class Policy(snt.Module):
     )
 
   def __call__(self, observation: types.Observation) -> tf.Tensor:
-    """Returns [B, n, A]: see `distributions.make`."""
+    """Returns outputs [B, n, A] for `distributions.make`."""
     observation, restore = self._view(observation)
     encoding = self.encoder(observation)
     logits = self.logits(encoding, (self.encoder.affine,))

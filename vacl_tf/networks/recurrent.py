@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recurrent policy and value of one role (paper, appendix, hide-and-seek).
 
-The agent and the entities that it observes become tokens. After self-attention
+The agent and the entities that it observes become tokens. After self-attention,
 their mean passes through two dense layers into a GRU. Policy and value share no
-parameters, and each agent has a recurrent state of its own in each. No
-parameter has a shape that depends on the number of agents or entities.
+parameters, and each agent has its own recurrent state in both. No parameter has
+a shape that depends on the number of agents or entities.
 """
 
 from collections.abc import Mapping
@@ -95,15 +95,17 @@ class Core(snt.Module):
     Args:
       observation: leaves [L, B, n, ...].
       memory: [B, n, H] before the first step.
-      is_first: bool [L, B], where it is zero before the step; () for nowhere.
+      is_first: bool [L, B], True where the memory is reset to zero before the
+        step; () for nowhere.
 
     Returns:
-      [L, B, n, H], and what restores outputs; see `views.View`.
+      The memories [L, B, n, H], and the function that restores outputs, if any;
+      see `views.View`.
     """
     seen, restore = self._view(observation)
     steps, size = seen.own.shape[0], memory.shape[-1]
     own = tf.reshape(seen.own, [-1, seen.own.shape[-1]])
-    # In place of a -1, which means nothing where there are no entities.
+    # Instead of a -1, which is undefined if there are no entities.
     num_rows = tf.shape(own)[0]
     entities = {
       kind: tf.reshape(x, [num_rows, tf.shape(x)[-2], x.shape[-1]])
@@ -114,7 +116,7 @@ class Core(snt.Module):
     tokens = self.attention(self._tokens(own, entities), mask)
     shape = tf.shape(tokens)
     tokens = blocks.standardize(tf.reshape(tokens, [-1, size]))
-    # Applied after the mean: the two commute.
+    # Applied after the mean, with which it commutes.
     mean = self.affine(_mean(tf.reshape(tokens, shape), mask))
     x = self._activation(self.first(tf.concat([mean, own], -1), ()))
     x = self._activation(self.second(x, ()))
@@ -133,7 +135,7 @@ class Core(snt.Module):
     for kind, layer in self.entity.items():
       seen, slots = entities[kind], tf.shape(entities[kind])[:2]
       seen_size = seen.shape[-1]
-      # W [entity, own] without a concatenation for each entity.
+      # The product W [entity, own] without concatenating `own` to each entity.
       seen = tf.matmul(tf.reshape(seen, [-1, seen_size]), layer.w[:seen_size])
       mine = tf.matmul(own, layer.w[seen_size:]) + layer.b
       seen = tf.reshape(seen, [*tf.unstack(slots), mine.shape[-1]])
@@ -163,10 +165,10 @@ class Policy(snt.Module):
     """Creates the variables.
 
     Args:
-      rng: of the variables.
-      role: whose policy it is.
-      cfg: sizes.
-      predicts_way: whether `predicted_way` is wanted.
+      rng: generator of the initial variables.
+      role: the role that has the policy.
+      cfg: constants of the networks.
+      predicts_way: whether `predicted_way` is needed.
     """
     super().__init__(name='policy')
     self.core = Core(rng, role, cfg)
@@ -191,7 +193,7 @@ class Policy(snt.Module):
     return _of_last_axis(self.logits, hidden)
 
   def predicted_way(self, hidden: tf.Tensor) -> tf.Tensor:
-    """Returns the way [..., 2] to the position, in metres, of [..., H]."""
+    """Returns ways [..., 2] to the position, in metres, from [..., H]."""
     return _of_last_axis(self.way, hidden)
 
 

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Self-attention among the entities that an agent observes.
 
-Without it an agent sees each entity in relation to itself alone. What belongs
-together, such as a ball and the landmark beside it, it can only find out by
-comparing offsets after they were averaged. The paper has nothing like it.
+Without it, an agent sees each entity only in relation to itself. To find out
+which entities belong together, such as a ball and the landmark beside it, the
+agent would have to compare offsets after they have been averaged. The paper has
+no such layer.
 """
 
 from collections.abc import Mapping
@@ -21,10 +22,10 @@ from vacl_tf.networks import multi_head
 class Relation(snt.Module):
   """Each entity attends to all of them and to the agent itself.
 
-  Queries, keys and values are of scaled and shifted inputs, with the affines
-  folded as in `blocks`. What is found is added to the normalised entity as it
-  is, without its affine, and the sum is normalised. All kinds share the
-  weights. The agent's own encoding stays what it is.
+  Queries, keys and values are computed from scaled and shifted inputs, with the
+  affines folded as in `blocks`. The result of attention is added to the
+  normalised entity without the entity's affine, and the sum is normalised. All
+  kinds share the weights. The agent's own encoding does not change.
   """
 
   def __init__(
@@ -50,10 +51,10 @@ class Relation(snt.Module):
     """Returns the entities [N, m, H] of each kind, after attention.
 
     Args:
-      mine: [N, H], of the agent itself.
+      mine: [N, H], encoding of the agent itself.
       entities: kind -> [N, m, H].
       masks: kind -> bool [N, m], True = present; kinds without a mask are
-        always present. What is returned of absent entities means nothing.
+        always present. Results for absent entities have no meaning.
     """
     tokens = [
       blocks.Encoding(mine.x[:, None], mine.affine),
@@ -90,7 +91,7 @@ class Relation(snt.Module):
     return [size_of_head**-0.5 * query, key, value]
 
   def _add(self, x: tf.Tensor, found: tf.Tensor) -> blocks.Encoding:
-    """Returns entities x [N, m, H] with what [N, m, heads, H] they found."""
+    """Adds results of attention [N, m, heads, H] to entities x [N, m, H]."""
     size = x.shape[-1]
     rows = tf.reshape(x, [-1, size])
     found = self.out(tf.reshape(found, [-1, size]), ())

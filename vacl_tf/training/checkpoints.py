@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Checkpoints that never lose a run."""
+"""Checkpoints that survive interrupted saves and damaged files."""
 
 import pathlib
 import re
@@ -14,29 +14,30 @@ from vacl_tf.training import files
 
 # What TensorFlow raises for files that are cut short or damaged.
 _BROKEN = (tf.errors.OpError, IndexError, ValueError)
-# A whole checkpoint has an index, which is the last of its files to appear and
-# the first to go.
+# An intact checkpoint has an index, which is the last of its files to be
+# created and the first to be removed.
 _FILE = re.compile(r'ckpt-(\d+)\.(?:index|data-\d+-of-\d+)')
 _INDEX = re.compile(r'ckpt-(\d+)\.index')
 _NUMBER = re.compile(r'ckpt-(\d+)\..*')
 _UNFINISHED = re.compile(r'new|ckpt-\d+_temp.*')
-# Variables that earlier versions did not have; without them a run goes on.
+# Variables that earlier versions did not save; a run can resume without them.
 _LATER = re.compile(r'/(active|solved)/rows/parent/|^run/decay_start/')
 _CHUNK = 1 << 24  # Bytes.
-_NEW = 'new'  # Where a checkpoint is written before it gets its number.
-_OF_MANAGER = 'checkpoint'  # The list that earlier versions kept.
+_NEW = 'new'  # Folder of a checkpoint that has no number yet.
+_OF_MANAGER = 'checkpoint'  # A list of checkpoints that earlier versions kept.
 
 
 class UnusableError(ValueError):
-  """A saved file can't be read; the message says the remedy."""
+  """A saved file can't be used; the message says what to do."""
 
 
 class Checkpointer:
-  """Saves a run and brings the newest whole checkpoint back.
+  """Saves a run and restores the newest intact checkpoint.
 
-  Files are tried from the newest on. A broken one is set aside as *.broken,
-  and its number is never used again. tf.train.CheckpointManager is of no use:
-  it removes by pattern, and a folder's name may be one.
+  Checkpoints are tried from the newest to the oldest. A broken one is renamed
+  to *.broken, and its number is never used again. tf.train.CheckpointManager is
+  not used, because it removes files by glob pattern, and the name of a folder
+  may contain the characters of such a pattern.
   """
 
   def __init__(
@@ -48,20 +49,21 @@ class Checkpointer:
     self._max_to_keep = max_to_keep
 
   def restore(self, report: Callable[[str], None]) -> bool:
-    """Restores the newest checkpoint that is whole, to train on from it.
+    """Restores the newest intact checkpoint, from which training continues.
 
-    What a save left that was cut short is removed.
+    Files that an interrupted save left behind are removed.
 
     Args:
-      report: is told of each broken one, which is set aside, and of what is
-        removed.
+      report: called with a message for each broken checkpoint, which is set
+        aside, and for removed files.
 
     Returns:
-      Whether there was one; False only if the directory holds none at all.
+      Whether a checkpoint was restored; False only if the directory holds no
+      checkpoint at all.
 
     Raises:
-      UnusableError: there are checkpoint files, but none is whole, or the
-        newest one is of another object than this run.
+      UnusableError: there are checkpoint files, but none is intact, or the
+        newest intact one does not fit this run.
       WriteError: the directory can't be written to.
     """
 
@@ -84,25 +86,25 @@ class Checkpointer:
       )
     with files.writing(self._directory):
       self._clear(report)
-      self._remove_old()  # A save may have been cut short before it did.
+      self._remove_old()  # An interrupted save may not have done it.
     return is_restored
 
   def read_newest(
     self, on_broken: Callable[[int, str], None] = lambda number, reason: None
   ) -> bool:
-    """Reads the newest checkpoint that is whole; returns if there was one.
+    """Reads the newest intact checkpoint; returns whether there was one.
 
     Raises:
-      UnusableError: it is of another object than this run.
+      UnusableError: it does not fit this run.
     """
     for number in sorted(map(_number, self._files(_INDEX)), reverse=True):
       try:
         path = str(self._directory / f'ckpt-{number}')
-        # Anew each time: one that failed to restore tries again later on.
+        # A new object each time: the old one would try again after a failure.
         self._checkpoint = tf.train.Checkpoint(run=self._run)
         self._checkpoint.restore(path).assert_existing_objects_matched()
         return True
-      except AssertionError as error:  # Whole, but of other variables.
+      except AssertionError as error:  # Intact, but with other variables.
         if self._lacks_later_alone(path):
           return True
         raise _of_another(path, error) from error
@@ -114,7 +116,7 @@ class Checkpointer:
     return False
 
   def _check_readable(self, number: int) -> None:
-    """Raises UnusableError if the system does not let us read a checkpoint."""
+    """Raises UnusableError if the system refuses to read a checkpoint."""
     for path in self._files(_FILE):
       if _number(path) != number:
         continue
@@ -123,7 +125,7 @@ class Checkpointer:
           while file.read(_CHUNK):
             pass
       except (FileNotFoundError, IsADirectoryError):
-        pass  # That is damage.
+        pass  # The checkpoint is damaged, which the caller reports.
       except OSError as error:
         raise UnusableError(
           f'{path} cannot be read ({error.strerror}); it is left as it is: the '
@@ -131,10 +133,10 @@ class Checkpointer:
         ) from error
 
   def _has_other_shapes(self, path: str) -> bool:
-    """Returns whether a checkpoint can be read and has another shape.
+    """Returns whether a readable checkpoint has a variable of another shape.
 
     Raises:
-      WriteError: there is no room for a checkpoint to compare it with.
+      WriteError: a temporary checkpoint to compare with can't be written.
     """
     try:
       wanted, saved = self._shapes(path)
@@ -144,16 +146,16 @@ class Checkpointer:
     return any(wanted[name] != saved[name] for name in both)
 
   def _lacks_later_alone(self, path: str) -> bool:
-    """Returns whether a checkpoint has all but what earlier versions lacked.
+    """Returns whether a checkpoint lacks only what older versions lacked.
 
     Raises:
-      WriteError: there is no room for a checkpoint to compare it with.
+      WriteError: a temporary checkpoint to compare with can't be written.
     """
     wanted, saved = self._shapes(path)
     return all(map(_LATER.search, wanted.keys() - saved.keys()))
 
   def _shapes(self, path: str) -> list[dict[str, list[int]]]:
-    """Returns the shapes by name of this run and of a checkpoint."""
+    """Returns shapes by variable name: this run's and a checkpoint's."""
     with tempfile.TemporaryDirectory() as folder:
       beside = pathlib.Path(folder) / 'ckpt'
       with files.writing(beside, tf.errors.OpError):
@@ -167,10 +169,10 @@ class Checkpointer:
     """Writes the next checkpoint, then removes the oldest ones.
 
     Raises:
-      WriteError: it can't be written; the earlier ones are as before.
+      WriteError: it can't be written; the earlier ones are unchanged.
     """
     number = 1 + max(map(_number, self._files(_NUMBER)), default=0)
-    # TensorFlow's own number, which is part of the format.
+    # TensorFlow's own save counter, which is part of the format.
     self._checkpoint.save_counter.assign(number)
     path = self._directory / f'ckpt-{number}'
     with files.writing(path, tf.errors.OpError):
@@ -179,7 +181,7 @@ class Checkpointer:
       try:
         _remove(beside)
         self._checkpoint.write(str(beside / 'ckpt'))
-        written = sorted(beside.iterdir())  # The index last.
+        written = sorted(beside.iterdir())  # The index comes last.
         for part in written:
           files.sync(part)
         for part in written:
@@ -194,12 +196,12 @@ class Checkpointer:
     numbers = sorted(map(_number, self._files(_INDEX)))
     old = set(numbers[: -self._max_to_keep])
     for path in sorted(self._files(_FILE), reverse=True):  # The index first.
-      # A folder of that name is not ours.
+      # A folder with such a name is not part of a checkpoint.
       if _number(path) in old and not path.is_dir():
         path.unlink()
 
   def _clear(self, report: Callable[[str], None]) -> None:
-    """Removes what is no whole checkpoint and was never one."""
+    """Removes the files of checkpoints that were never completed."""
     whole = set(map(_number, self._files(_INDEX)))
     torn = [x for x in self._files(_FILE) if _number(x) not in whole]
     torn += self._files(_UNFINISHED)

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Greedy evaluation, and what may be said from it."""
+"""Evaluation of policies, with confidence intervals."""
 
 import math
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from vacl_tf.environments import base
 from vacl_tf.learning import microbatch
 from vacl_tf.training import rollout
 
-_Z = 1.96  # Deviations on either side of 95 % of a normal distribution.
+_Z = 1.96  # Half-width of a normal's 95 % interval, in standard deviations.
 
 
 class Estimate(NamedTuple):
@@ -32,9 +32,9 @@ class Estimate(NamedTuple):
 def estimate(samples: np.ndarray) -> Estimate:
   """Returns the mean of samples [N] in [0, 1], N > 1, and its interval.
 
-  The interval is over tasks; it says nothing about other training seeds. That
-  of a share (all samples are 0 or 1) is Wilson's, which has a width where all
-  tasks agree, too.
+  The interval accounts for the choice of tasks; it says nothing about other
+  training seeds. If all samples are 0 or 1, it is Wilson's interval, which has
+  a width even if all samples are equal.
   """
   num, mean = len(samples), float(np.mean(samples))
   centre, variance = mean, float(np.var(samples, ddof=1)) / num
@@ -61,10 +61,10 @@ def evaluate(
   Args:
     act: the policy.
     env: the world.
-    num_tasks: how many tasks (B).
-    seed: of the tasks, and of what acts and places at random.
-    block: worlds that are played together; None for all.
-    initial_memory: returns the policy's memory of so many worlds.
+    num_tasks: number of tasks (B).
+    seed: seed of the tasks, their placement and the actions.
+    block: number of worlds played together; None for all.
+    initial_memory: returns the policy's initial memory for a number of worlds.
     phi: the tasks, if they have been drawn already; see `targets`.
 
   Returns:
@@ -80,7 +80,7 @@ def evaluate(
 def targets(
   env: base.Environment, num_tasks: int, seed: types.Seed, block: int
 ) -> tf.Tensor:
-  """Returns the tasks [K, D] that `evaluate` plays; the last block is full."""
+  """Returns the tasks [K, D] that `evaluate` plays, in full blocks."""
   draw, _ = randomness.split(seed, 2)
   block = min(block, num_tasks)
   return env.task_space.sample_target(-(-num_tasks // block) * block, draw)

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Policies that need TensorFlow alone: SavedModel and policy.json."""
+"""Exported policies, which need only TensorFlow: SavedModel, policy.json."""
 
 import pathlib
 import shutil
@@ -24,21 +24,21 @@ _OLD = '.old'
 
 
 class Policy(Protocol):
-  """What an exported policy can do; see `ExportedPolicy`."""
+  """Interface of an exported policy; see `ExportedPolicy`."""
 
   act: Callable[..., dict[str, tf.Tensor]]
   initial_state: Callable[..., dict[str, tf.Tensor]]
 
 
 class ExportedPolicy(tf.Module):
-  """An agent's policies behind two functions.
+  """An agent's policies as two functions, for any number of worlds and agents.
 
-  For any number of worlds and agents. `act` takes the observations under flat
-  names (see `flat`), `seed` [2], `greedy` [] and, where the agent has a memory,
-  its leaves `memory`, or `memory_0`, `memory_1` and so on. It returns `action`
-  and the parameters of its distribution for each role, and the memory after.
-  `initial_state` takes the number of worlds, `batch`, and of agents, `n`, which
-  with several roles is a list; it returns the memory at the start.
+  `act` takes the observations under flat names (see `flat`), `seed` [2],
+  `greedy` [] and, if the agent has a memory, its leaves: `memory`, or
+  `memory_0`, `memory_1` and so on. It returns `action` and the parameters of
+  its distribution for each role, and the memory after the step. `initial_state`
+  takes the number of worlds, `batch`, and the number of agents, `n`, which is a
+  list if there are several roles. It returns the initial memory.
   """
 
   def __init__(
@@ -47,8 +47,8 @@ class ExportedPolicy(tf.Module):
     super().__init__(name='policy')
     self._roles = roles
     self._agent_act = agent.act
-    self._policies = agent.policies  # The value is of no use any more.
-    if agent.others:  # Names of policies without any stay as they were.
+    self._policies = agent.policies  # Acting does not need the values.
+    if agent.others:  # Without any, names stay as in older policies.
       self._others = agent.others
     self._initial = agent.initial_memory
     num_roles = len(roles)
@@ -61,7 +61,7 @@ class ExportedPolicy(tf.Module):
     )
     self._names = memory_names(len(leaves))
     memory_specs = {
-      # Worlds and agents may be any number.
+      # The numbers of worlds and agents may vary.
       name: tf.TensorSpec(_varying(x.shape, y.shape), x.dtype, name)
       for name, x, y in zip(self._names, leaves, others, strict=True)
     }
@@ -101,7 +101,7 @@ class ExportedPolicy(tf.Module):
       start, distribution = prefix(self._roles, role), chosen[index]
       shape = tf.shape(observations[index].own)[:2]
       shape = tf.concat([shape, [*role.action.shape]], 0)
-      # Not seed + 1: that is what the first role may draw from a step later.
+      # Not seed + 1: the first role may be given that seed in the next step.
       own_seed = randomness.fold(seed, index) if index else seed
       drawn = distribution.draw(randomness.uniform(own_seed, shape))
       outputs = distribution.outputs()
@@ -131,17 +131,17 @@ def export(
 ) -> None:
   """Writes a SavedModel with `act` and `initial_state`, and policy.json.
 
-  A directory that is already there is replaced once the new one is whole.
+  An existing directory is replaced once the new one is complete.
 
   Args:
-    agent: whose policies they are.
-    env: world that it was trained in.
-    cfg: constants that it was trained with.
-    directory: to write.
-    progress: how far its training had come, for policy.json.
+    agent: the agent whose policies are exported.
+    env: world in which the agent was trained.
+    cfg: constants with which the agent was trained.
+    directory: where to write.
+    progress: how far training had come; part of policy.json.
 
   Raises:
-    WriteError: it can't be written; the old one is as before.
+    WriteError: the directory can't be written; the old one is unchanged.
   """
   beside, old = _beside(directory)
   exported = ExportedPolicy(agent, env.roles)
@@ -153,7 +153,7 @@ def export(
       )
       for path in beside.rglob('*'):
         files.sync(path)
-      # Last: it says that all the rest is there.
+      # Written last: its presence shows that the export is complete.
       files.write_json(beside / _FACTS, facts(env, cfg) | dict(progress or {}))
     except Exception:
       shutil.rmtree(beside, ignore_errors=True)
@@ -167,10 +167,10 @@ def export(
 
 
 def recover(directory: pathlib.Path) -> None:
-  """Ends an export that was cut short: a whole policy is there if one was.
+  """Cleans up after an interrupted export; keeps a complete policy, if any.
 
   Raises:
-    WriteError: it can't be renamed or removed.
+    WriteError: a folder can't be renamed or removed.
   """
   with files.writing(directory):
     for beside in _beside(directory):
@@ -181,18 +181,18 @@ def recover(directory: pathlib.Path) -> None:
 
 
 def _beside(directory: pathlib.Path) -> tuple[pathlib.Path, pathlib.Path]:
-  """Returns where a new policy is written, and where the old one waits."""
+  """Returns where a new policy is written, and where the old one is kept."""
   name = directory.name
   return directory.with_name(name + files.NEW), directory.with_name(name + _OLD)
 
 
 def facts(env: base.World, cfg: config.Config) -> dict[str, Any]:
-  """Returns what is needed to use a policy without the run that made it."""
+  """Returns what is needed to use a policy without its run."""
   space, world = env.task_space, cfg.environment
   return {
     'env': env.name,
     **dict(zip(world.count_fields, world.counts, strict=True)),
-    # JSON has none of NumPy's numbers.
+    # JSON can't encode NumPy's numbers.
     'horizon': int(env.horizon),
     'num_task_dims': int(space.num_dims),
     'num_task_entities': int(space.num_entities),
@@ -203,7 +203,7 @@ def facts(env: base.World, cfg: config.Config) -> dict[str, Any]:
 
 
 def described(roles: tuple[types.Role, ...]) -> list[dict[str, Any]]:
-  """Returns what the networks of the roles depend on, as JSON has it."""
+  """Returns the properties of roles that networks depend on, as JSON."""
   return [
     {
       'name': role.name,
@@ -217,7 +217,7 @@ def described(roles: tuple[types.Role, ...]) -> list[dict[str, Any]]:
 
 
 def _action(role: types.Role) -> dict[str, Any]:
-  """Returns the choices, or the bounds, of an action."""
+  """Returns the number of choices, or the bounds, of an action."""
   spec = role.action
   if spec.dtype.kind == 'f':
     return {'low': spec.minimum.tolist(), 'high': spec.maximum.tolist()}
@@ -231,8 +231,8 @@ def flat(
 ) -> dict[str, tf.Tensor]:
   """Returns observations under the flat names of an exported policy.
 
-  These are `own`, each kind of entity and `<kind>_mask`; with several roles
-  all begin with `<role>_`.
+  The names are `own`, each kind of entity and `<kind>_mask`. If there are
+  several roles, all names begin with `<role>_`.
   """
   named = {}
   for role, observation in zip(roles, observations, strict=True):
@@ -257,12 +257,12 @@ def _observation(
 
 
 def prefix(roles: tuple[types.Role, ...], role: types.Role) -> str:
-  """Returns what tells the roles' names apart, nothing if there is one."""
+  """Returns the prefix of a role's flat names; '' if there is only one role."""
   return f'{role.name}_' if len(roles) > 1 else ''
 
 
 def _specs(roles: tuple[types.Role, ...]) -> dict[str, tf.TensorSpec]:
-  """Returns the arguments of `act` that are observations."""
+  """Returns the specs of those arguments of `act` that are observations."""
   specs = {}
   for role in roles:
     start = prefix(roles, role)

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What a curriculum may learn of the tasks that were played."""
+"""Feedback on the tasks that were played, for the curriculum."""
 
 from collections.abc import Sequence
 
@@ -29,10 +29,10 @@ def of_rollout(
   """Returns the feedback of one roll-out.
 
   Args:
-    fields: of TaskFeedback, besides the value.
-    trajectory: of B worlds.
-    samples: [T / L * B, L, n] of it, if a field of OF_CRITIC is wanted.
-    final_task: [B, D], if it is wanted.
+    fields: names of the fields of TaskFeedback to fill, besides the value.
+    trajectory: roll-out of B worlds.
+    samples: [T / L * B, L, n] from the trajectory, for fields in OF_CRITIC.
+    final_task: [B, D] tasks for the field of that name.
   """
   progress = trajectory.progress
   found = {}
@@ -88,7 +88,7 @@ def over_rollouts(found: Sequence[types.TaskFeedback]) -> types.TaskFeedback:
     number = tf.reduce_sum(tf.cast(times > 0.0, tf.float32), 0)
     mean = tf.math.divide_no_nan(tf.reduce_sum(times, 0), number)
     combined = combined._replace(success_time=mean)
-  # That of the last one; a mean of tasks is none.
+  # The last roll-out's task: a mean of tasks would be another task.
   return combined._replace(final_task=found[-1].final_task)
 
 
@@ -104,19 +104,19 @@ def nothing(
 
 
 def _first_complete(progress: tf.Tensor) -> tf.Tensor:
-  """Returns the first step [B], from 1 on, that completes [T, B]; 0 if none."""
+  """Returns the first step [B], from 1 on, with progress [T, B] 1, or 0."""
   is_complete = rollout.is_complete(progress)
   first = tf.argmax(tf.cast(is_complete, tf.int32), 0, tf.int32) + 1
   return tf.cast(tf.where(tf.reduce_any(is_complete, 0), first, 0), tf.float32)
 
 
 def _over_agents(per_role: tuple[tf.Tensor, ...]) -> tf.Tensor:
-  """Returns means [...] over the agents of all roles of [..., n]."""
+  """Returns means [...] of [..., n] per role over the agents of all roles."""
   return tf.reduce_mean(tf.concat(per_role, -1), -1)
 
 
 def _by_world(per_role: tuple[tf.Tensor, ...], num_worlds: int) -> tf.Tensor:
-  """Returns [T, B, n] of all roles' agents, of samples [T / L * B, L, n]."""
+  """Returns samples [T / L * B, L, n] per role as [T, B, n] of all agents."""
   x = tf.concat(per_role, -1)
   length, agents = x.shape[1:]
   x = tf.reshape(x, [-1, num_worlds, length, agents])

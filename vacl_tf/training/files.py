@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Files that are whole or not there at all, whatever cuts a write short."""
+"""Atomic writes: an interrupted write leaves no incomplete file in place."""
 
 import contextlib
 import itertools
@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-NEW = '.new'  # Ends the name of what is not whole yet.
-_GRAPH_NODE = re.compile(r'{{.*?}} ?')  # Where in a graph; no help to a user.
+NEW = '.new'  # Suffix of files and folders that are not complete yet.
+_GRAPH_NODE = re.compile(r'{{.*?}} ?')  # A place in a graph; no help to a user.
 
 
 class WriteError(Exception):
@@ -21,14 +21,14 @@ class WriteError(Exception):
 
 @contextlib.contextmanager
 def writing(path: pathlib.Path, *more: type[Exception]) -> Iterator[None]:
-  """Turns what goes wrong meanwhile into one line.
+  """Turns errors of the enclosed block into a WriteError of one line.
 
   Args:
-    path: what is written.
-    *more: what the writer raises besides OSError.
+    path: the file or folder that is written.
+    *more: exceptions that the writer may raise besides OSError.
 
   Raises:
-    WriteError: it can't be written.
+    WriteError: the path can't be written.
   """
   try:
     yield
@@ -39,10 +39,10 @@ def writing(path: pathlib.Path, *more: type[Exception]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def replaced(path: pathlib.Path) -> Iterator[pathlib.Path]:
-  """Yields where to write a file that then takes the place of the old one.
+  """Yields a path to write to; the file there then replaces the old one.
 
   Raises:
-    OSError: it can't be written; the old one is as before.
+    OSError: it can't be written; the old file is unchanged.
   """
   beside = path.with_name(path.name + NEW)
   try:
@@ -57,26 +57,26 @@ def replaced(path: pathlib.Path) -> Iterator[pathlib.Path]:
 
 
 def write_text(path: pathlib.Path, text: str) -> None:
-  """Writes a file whole or not at all.
+  """Writes a text file completely or not at all.
 
   Raises:
-    WriteError: it can't be written; the old one is as before.
+    WriteError: it can't be written; the old file is unchanged.
   """
   with writing(path), replaced(path) as beside:
     beside.write_text(text)
 
 
 def write_json(path: pathlib.Path, content: Any) -> None:
-  """Writes a JSON file whole or not at all.
+  """Writes a JSON file completely or not at all.
 
   Raises:
-    WriteError: it can't be written; the old one is as before.
+    WriteError: it can't be written; the old file is unchanged.
   """
   write_text(path, json.dumps(content, indent=2) + '\n')
 
 
 def sync(path: pathlib.Path) -> None:
-  """Waits until a file, or the names in a folder, are on the disk."""
+  """Waits until a file, or the entries of a folder, are on the disk."""
   descriptor = os.open(path, os.O_RDONLY)
   try:
     os.fsync(descriptor)
@@ -85,7 +85,7 @@ def sync(path: pathlib.Path) -> None:
 
 
 def set_aside(path: pathlib.Path, ending: str) -> pathlib.Path:
-  """Renames a file or folder to a name that is free; returns it.
+  """Renames a file or folder to an unused name; returns the new path.
 
   Raises:
     WriteError: it can't be renamed.
@@ -98,6 +98,6 @@ def set_aside(path: pathlib.Path, ending: str) -> pathlib.Path:
 
 
 def first_line(error: Exception) -> str:
-  """Returns what an error says, short enough for one line."""
+  """Returns the first line of an error's message, shortened."""
   text = _GRAPH_NODE.sub('', str(error)).strip() or repr(error)
   return text.splitlines()[0][:200]

@@ -1,9 +1,9 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""How much memory and time training is going to take, before it does.
+"""Estimates of the memory and time of training, before it starts.
 
-TensorFlow ends in a segmentation fault, or is killed, where memory does not
-suffice. What is estimated here was compared with measured peaks; see the test.
+If memory runs out, TensorFlow ends with a segmentation fault or is killed. The
+estimates were compared with measured peaks; see the test.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,15 +18,15 @@ from vacl_tf.environments import base
 from vacl_tf.training import rollout
 from vacl_tf.training import run as run_lib
 
-_COMPILER = 600e6  # Programs, and what making them takes.
-_COPIES = 2.0  # Of episodes: as they were played, and as samples.
-_NUMBERS = 10  # Of an agent in a step: rewards, values, advantages and so on.
-_LAYERS = 16  # Of hidden_size, of a vector, kept for its gradient.
-_MOMENTS = 3  # A gradient and two moments for each weight.
-_SEEDS = 50  # Whose kernels the curriculum computes together.
-_VECTOR_SECONDS = 1.5e-6  # Of an observed vector in an epoch.
-_PLAYED = 0.2  # Of the time of an iteration.
-_WORLD = 250e3  # A simulation outside TensorFlow.
+_COMPILER = 600e6  # Bytes of the programs and of compiling them.
+_COPIES = 2.0  # Copies of episodes: as trajectories and as samples.
+_NUMBERS = 10  # Per agent and step: rewards, values, advantages and so on.
+_LAYERS = 16  # Activations [hidden_size] per vector, kept for the gradient.
+_MOMENTS = 3  # Per weight: a gradient and two moments.
+_SEEDS = 50  # Seeds whose kernels the curriculum computes together.
+_VECTOR_SECONDS = 1.5e-6  # Seconds per observed vector and epoch.
+_PLAYED = 0.2  # Share of an iteration's time that is not spent on learning.
+_WORLD = 250e3  # Bytes of a simulation outside TensorFlow.
 
 _MICROBATCH = 'config.ppo.microbatch_vectors'
 _NETWORKS = 'config.agent.hidden_size'
@@ -38,9 +38,9 @@ _SIMULATIONS = (
 def estimate(
   run: run_lib.Run, envs: Sequence[base.World], cfg: config.Config
 ) -> dict[str, float]:
-  """Returns the bytes that training takes besides what the process has.
+  """Returns the bytes that training takes beyond those already in use.
 
-  By what they are for: the names of the config's fields that would lower them.
+  Each key names the config fields that would lower its bytes.
   """
   found = {}
   for env in envs:
@@ -59,9 +59,9 @@ def estimate(
 
 
 def iteration_seconds(envs: Sequence[base.World], cfg: config.Config) -> float:
-  """Returns about how long an iteration takes on two cores, in seconds.
+  """Returns roughly the seconds that an iteration takes on two cores.
 
-  Within a factor of four of what was measured; see the test.
+  The estimate is within a factor of four of measured times; see the test.
   """
   vectors = max(
     env.num_vectors * env.horizon * _learned(env, cfg) for env in envs
@@ -71,20 +71,20 @@ def iteration_seconds(envs: Sequence[base.World], cfg: config.Config) -> float:
 
 
 def _learned(env: base.World, cfg: config.Config) -> float:
-  """Returns which share of an iteration bounded minibatches leave to do."""
+  """Returns the share of the work that remains with max_minibatch."""
   if not cfg.ppo.max_minibatch:
     return 1.0
   num_agents = sum(rollout.num_agents(env))
   samples = cfg.training.num_tasks * env.horizon * num_agents
   most = cfg.ppo.max_minibatch * cfg.ppo.num_minibatches
-  # Samples are also played and valued, whether they are learned from or not.
+  # All samples are played and given values, also those not learned from.
   return max(_PLAYED, min(most / samples, 1.0))
 
 
 def _of_count(
   agent: agent_base.Agent, env: base.World, cfg: config.Config
 ) -> Iterator[tuple[str, float]]:
-  """Yields what the worlds of one entity count take."""
+  """Yields config fields and bytes for the worlds of one entity count."""
   training = cfg.training
   num_agents = rollout.num_agents(env)
   memories = (
@@ -111,7 +111,7 @@ def _of_count(
 
 
 def _state(env: base.World) -> types.State:
-  """Returns what is stored of one world in a step."""
+  """Returns what is stored per world and step."""
   seed = randomness.root(0)
   phi = env.task_space.sample_easy(1, seed)
   if env.is_in_graph:

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""curriculum.npz: what the task sets looked like as training went on."""
+"""curriculum.npz: snapshots of the task sets during training."""
 
 import math
 import pathlib
@@ -14,17 +14,17 @@ from vacl_tf.curriculum import base
 from vacl_tf.training import files
 
 _MAX_SNAPSHOTS = 10
-_MAX_ROWS = 500  # Of each array: enough for a picture.
-# Of a snapshot, and of the parents besides: all of them stay below 1 MB.
+_MAX_ROWS = 500  # Per array; enough for a plot.
+# Per snapshot, and for its parents besides: all snapshots stay below 1 MB.
 _MAX_NUMBERS, _MAX_PARENTS = 20_000, 2500
-_PARENT = '_parent'  # Ending of the names of their arrays.
+_PARENT = '_parent'  # Suffix of the names of arrays of parents.
 _BROKEN = (reading.UnreadableError, ValueError)
 
 Snapshots = dict[str, np.ndarray]
 
 
 def is_due(iteration: int, interval: int) -> bool:
-  """Returns whether an iteration has a snapshot while a run goes on."""
+  """Returns whether a snapshot is due at an iteration of an unfinished run."""
   return iteration == 1 or iteration % interval == 0
 
 
@@ -34,14 +34,15 @@ def cut(
   interval: int,
   report: Callable[[str], None],
 ) -> None:
-  """Drops what a run wrote after the state that it resumes from.
+  """Removes snapshots later than the checkpoint that a run resumes from.
 
   Args:
-    path: of curriculum.npz; may be missing.
-    last_iteration: of the state.
-    interval: between snapshots. A last one between two of them is of a run
-      that had ended, which an unbroken run would not have.
-    report: is told if the file is broken, which sets it aside.
+    path: path of curriculum.npz, which may be missing.
+    last_iteration: iteration of the checkpoint.
+    interval: iterations between snapshots. A snapshot of `last_iteration` that
+      is not due was taken when the run ended. It is removed, because an
+      uninterrupted run would not have it.
+    report: called with a message if the file is broken and set aside.
 
   Raises:
     WriteError: it can't be written.
@@ -76,12 +77,12 @@ def record(
 ) -> None:
   """Adds a snapshot `<iteration>/<name>` for each array of the history.
 
-  Snapshots later than `iteration` (of a run that was set back) are dropped.
-  When there are too many, the one with the closest neighbours goes, so that
-  those that stay are spread over the whole run.
+  Later snapshots, left by a run that was set back, are dropped. If there are
+  too many snapshots, the one with the closest neighbours is removed, so that
+  the others stay spread over the whole run.
 
   Raises:
-    WriteError: it can't be written; the old ones are as before.
+    WriteError: the file can't be written; the old one is unchanged.
   """
   arrays = curriculum.history()
   if not arrays:
@@ -101,10 +102,10 @@ def record(
 
 
 def _thinned(arrays: Mapping[str, Any]) -> Snapshots:
-  """Returns some rows of each array, spread evenly.
+  """Returns evenly spaced rows of each array.
 
-  Of parents there are fewer: `<name>_row` says which of the other arrays' rows
-  they belong to.
+  Fewer rows of parents are kept; `<name>_row` holds the indices of the rows of
+  the other arrays that they belong to.
   """
   parents = {k: x for k, x in arrays.items() if k.endswith(_PARENT)}
   others = {k: x for k, x in arrays.items() if k not in parents}
@@ -120,7 +121,7 @@ def _thinned(arrays: Mapping[str, Any]) -> Snapshots:
 
 
 def _stride(array: Any, arrays: Mapping[str, Any], max_numbers: int) -> int:
-  """Returns which multiples of its rows are kept, if all arrays are."""
+  """Returns the stride of the rows of an array to keep, within the limits."""
   row_size = sum(math.prod(x.shape[1:]) for x in arrays.values())
   max_rows = max(min(_MAX_ROWS, max_numbers // max(row_size, 1)), 1)
   return max(1, -(-len(array) // max_rows))
@@ -135,7 +136,7 @@ def _read(path: pathlib.Path) -> Snapshots:
 
 def _write(path: pathlib.Path, snapshots: Snapshots) -> None:
   with files.writing(path), files.replaced(path) as beside:
-    with beside.open('wb') as file:  # NumPy would add to the name.
+    with beside.open('wb') as file:  # NumPy would append .npz to a name.
       np.savez_compressed(file, **snapshots)
 
 

@@ -1,10 +1,10 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Playing episodes of worlds that are simulated outside TensorFlow.
+"""Plays episodes of worlds that are simulated outside TensorFlow.
 
-Worlds come in two groups that take turns: while the simulator of one makes a
-step, the policy acts in the other, so that with a GPU neither waits for the
-other. Results do not depend on which is faster.
+Worlds form two groups that take turns: while one group is simulated, the policy
+acts in the other. With a GPU neither simulator nor policy waits for the other.
+Results do not depend on which one is faster.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,28 +35,28 @@ class Actor(Protocol):
   def act(
     self, step: int, observations: types.Observations
   ) -> tuple[np.ndarray, ...]:
-    """Returns actions [B, n, ...] per role in a step, 0 for the first."""
+    """Returns the actions [B, n, ...] per role at a step, counted from 0."""
 
   def note(self, step: int, outcome: base.Outcome) -> None:
-    """Is told what the actions of a step have led to."""
+    """Receives the outcome of the actions of a step."""
 
   def end(self, observations: types.Observations) -> None:
-    """Is told what is observed after the last step."""
+    """Receives the observations after the last step."""
 
 
 class Worlds:
-  """As many worlds as are wanted at a time.
+  """Simulated worlds, created in the number that a call needs.
 
   Attributes:
-    env: what is played.
-    num_unstable: how often a simulation diverged so far and was reset.
+    env: the world that is played.
+    num_unstable: how often a simulation has diverged and been reset so far.
   """
 
   def __init__(self, env: base.World, restarts: bool = True) -> None:
     """Initialises the worlds.
 
     Args:
-      env: what is played.
+      env: the world to play.
       restarts: False to play one episode only, see `Simulator.restarts`.
     """
     self.env = env
@@ -75,11 +75,11 @@ class Worlds:
 
     Args:
       phi: [B, D] tasks.
-      seed: of what the worlds decide at random.
-      make_actor: given the first world of a group and the one after its last,
-        returns who acts there.
-      watch: is shown `Simulator.state` of each group, the first of them being
-        0, before each step and after the last one.
+      seed: seed of the worlds' own randomness.
+      make_actor: returns the actor of a group, given the index of its first
+        world and of the one after its last.
+      watch: called with the index of each group, from 0, and its
+        `Simulator.state`, before each step and after the last one.
     """
     num_groups = min(NUM_GROUPS, len(phi))
     bounds = np.linspace(0, len(phi), num_groups + 1).astype(int).tolist()
@@ -99,13 +99,13 @@ class Worlds:
     self.num_unstable += after - before
 
   def close(self) -> None:
-    """Frees what the worlds hold; others are made when they are needed."""
+    """Frees the worlds' resources; new worlds are made when needed."""
     groups, self._groups = self._groups, []
     for group in groups:
       group.close()
 
   def read_tasks(self) -> np.ndarray:
-    """Returns the phi [B, D] that would place the worlds as they are now."""
+    """Returns the tasks [B, D] that would place the worlds as they are now."""
     return np.concatenate([group.read_task() for group in self._groups])
 
   def _simulator(self, size: int) -> base.Simulator:
@@ -125,11 +125,11 @@ def _take_turns(
   moving: list[futures.Future | None] = [None] * len(groups)
 
   def arrive(index: int, step: int) -> None:
-    """Waits for a group's last step, and tells who wants to know."""
+    """Waits for a group's last step and passes on its outcome and state."""
     if step:
       actors[index].note(step - 1, moving[index].result())
     if watch is not None:
-      # In the same thread as steps: worlds may share what draws them.
+      # In the thread of the steps, because worlds may share a renderer.
       state = engine.submit(lambda: groups[index].state).result()
       watch(index, state)
 
@@ -145,10 +145,10 @@ def _take_turns(
 
 
 class Collector:
-  """Plays with exploration, to learn from.
+  """Plays episodes with exploration, to learn from.
 
   Attributes:
-    worlds: that are played.
+    worlds: the worlds that are played.
   """
 
   def __init__(
@@ -161,9 +161,10 @@ class Collector:
     """Initialises the collector of one entity count.
 
     Args:
-      agent: whose policy acts.
+      agent: the agent whose policy acts.
       env: the world.
-      block: worlds that the policy acts in together; no result depends on it.
+      block: number of worlds that the policy acts in together; results do not
+        depend on it.
       compiled: compiles a function.
     """
     self.worlds = Worlds(env)
@@ -176,21 +177,21 @@ class Collector:
   def collect(
     self, batch: types.TaskBatch, seed: types.Seed
   ) -> types.Trajectory:
-    """Returns one episode of each task that counts, zero beyond them.
+    """Returns one episode of each of the first batch.size tasks, then zeros.
 
     Args:
-      batch: tasks [B, D], of which the first batch.size are played.
-      seed: of places and actions.
+      batch: tasks [B, D].
+      seed: seed of placements and actions.
 
     Returns:
       A trajectory whose states are observations.
     """
     num_rows, size = batch.phi.shape[0], int(batch.size)
-    most = -(-num_rows // NUM_GROUPS)  # In a group.
+    most = -(-num_rows // NUM_GROUPS)  # In one group.
     window = -(-most // self._block) * self._block
     place_seed, action_seed = randomness.split(seed, 2)
     numbers = self._draw(batch.phi, action_seed)
-    # A few more rows, so that the window of any group lies within.
+    # Some extra rows, so that the window of each group lies within the record.
     record = recording.Record(
       self._env, self._agent, num_rows + window, numbers
     )
@@ -198,7 +199,7 @@ class Collector:
     def make_actor(begin: int, end: int) -> Actor:
       return recording.Recorder(self._act, record, slice(begin, end), window)
 
-    # A replica without any probes plays one world, which tells the shapes.
+    # A replica without probes still plays one world, to find the shapes.
     phi = batch.phi.numpy()[: max(size, 1)]
     self.worlds.play(phi, place_seed, make_actor)
     whole = tf.nest.map_structure(
@@ -217,7 +218,7 @@ class Collector:
   def _draw_numbers(
     self, phi: tf.Tensor, seed: types.Seed
   ) -> tuple[tf.Tensor, ...]:
-    """Returns numbers [T, B, n, ...] to draw actions by, for phi [B, D]."""
+    """Returns numbers [T, B, n, ...] to draw actions with, for phi [B, D]."""
     more = range(1, len(self._env.roles))
     seeds = [seed, *(randomness.fold(seed, index) for index in more)]
     return rollout.action_numbers(self._env, phi.shape[0], seeds)
@@ -234,8 +235,8 @@ class Collector:
     Args:
       observations: leaves [rows, n, ...].
       memory: leaves [rows, ...].
-      numbers: [rows, n, ...] per role.
-      size: [] int32 how many of the rows are wanted.
+      numbers: [rows, n, ...] per role, to draw actions with.
+      size: [] int32 number of rows that are needed.
     """
     block = self._block
     inputs = tf.nest.map_structure(
@@ -259,8 +260,8 @@ class Collector:
     return tf.nest.map_structure(lambda x: x[0], found)
 
 
-# The first world of a group, the step, what is observed there and the memory
-# to actions per role [B, n, ...] and the memory after them.
+# Maps the first world of a group, the step, the observations and the memory to
+# actions per role [B, n, ...] and the next memory.
 Act = Callable[
   [int, int, types.Observations, types.Memory],
   tuple[tuple[np.ndarray, ...], types.Memory],
@@ -268,7 +269,7 @@ Act = Callable[
 
 
 class _Performer:
-  """Acts, and notes progress and where worlds end."""
+  """Acts in a group of worlds and records progress and discounts."""
 
   def __init__(
     self,
@@ -314,10 +315,10 @@ def perform(
 
   Args:
     act: the policy.
-    worlds: that are played.
+    worlds: the worlds to play.
     phi: tasks.
-    seed: of what the worlds decide at random.
-    initial_memory: returns the policy's memory of so many worlds.
+    seed: seed of the worlds' own randomness.
+    initial_memory: returns the policy's initial memory for a number of worlds.
     watch: see `Worlds.play`.
 
   Returns:

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Where the numbers of a run go: a CSV file, the terminal, TensorBoard."""
+"""Loggers of the numbers of a run: a CSV file, the terminal, TensorBoard."""
 
 import contextlib
 import csv
@@ -30,30 +30,30 @@ from vacl_tf.training import files
 
 Row = Mapping[str, float]
 
-_ANY_WIDTH = 1000  # Columns, more than any table of ours needs.
-_FEW = 100_000  # Steps; from there on they are told in millions.
+_ANY_WIDTH = 1000  # Columns; more than any of our tables needs.
+_FEW = 100_000  # Steps; from here on they are shown in millions.
 _RARE = ('dropped', 'unstable_worlds')
 SPEED = 'steps_per_second'
-CONSTANTS = '_hparams_'  # In the name of the event that has them.
-_EVENTS = 'tfevents'  # In the names of TensorBoard's files.
-_HEAD_BYTES, _TAIL_BYTES = 12, 4  # Around each event in such a file.
+CONSTANTS = '_hparams_'  # Part of the name of the event that holds them.
+_EVENTS = 'tfevents'  # Part of the names of TensorBoard's files.
+_HEAD_BYTES, _TAIL_BYTES = 12, 4  # Bytes around each event in such a file.
 
 
 class Logger(Protocol):
-  """Takes one row of numbers an iteration."""
+  """Logs one row of numbers per iteration."""
 
   def write(self, row: Row) -> None:
     """Logs a row; NaN stands for what was not measured."""
 
   def sync(self) -> None:
-    """Returns when no row can be lost any more."""
+    """Waits until no row can be lost any more."""
 
   def close(self) -> None:
-    """Frees what is held."""
+    """Frees resources."""
 
 
 class CsvLogger:
-  """metrics.csv: a header, then one line an iteration."""
+  """metrics.csv: a header, then one line per iteration."""
 
   def __init__(self, path: pathlib.Path) -> None:
     self._path = path
@@ -66,21 +66,22 @@ class CsvLogger:
     interval: int,
     report: Callable[[str], None],
   ) -> None:
-    """Drops what a run wrote after the state that it resumes from.
+    """Removes rows later than the checkpoint that a run resumes from.
 
     Args:
-      path: of metrics.csv; may be missing.
-      last_iteration: of the state.
-      interval: of evaluations. A last row between two of them has its coverage
-        from the closing evaluation, which an unbroken run would not have made.
-      report: is told if it is missing.
+      path: path of metrics.csv, which may be missing.
+      last_iteration: iteration of the checkpoint.
+      interval: iterations between evaluations. If the last row is between two
+        of them, its scores are removed: they come from the closing evaluation,
+        which an uninterrupted run would not have made.
+      report: called with a message if the file is missing.
 
     Raises:
-      UnusableError: it holds something else.
-      WriteError: it can't be written; it is as before.
+      UnusableError: the file is not one that a run writes.
+      WriteError: the file can't be written; it is unchanged.
     """
     try:
-      table = reading.read_table(path)  # All of it is looked at.
+      table = reading.read_table(path)  # Checks the whole file.
       names = list(table)
       if names:
         reading.check_metrics(table)
@@ -108,7 +109,7 @@ class CsvLogger:
   def write(self, row: Row) -> None:
     with files.writing(self._path):
       if self._file is None:
-        # Without a buffer, so that nothing is left to write when it is closed.
+        # Without a buffer, so that closing the file writes nothing.
         self._file = self._path.open('ab', buffering=0)
         if self._file.tell():
           self._check_names(row)
@@ -122,7 +123,7 @@ class CsvLogger:
         left = left[self._file.write(left) :]
 
   def _check_names(self, row: Row) -> None:
-    """Raises UnusableError if the file has other columns than a row."""
+    """Raises UnusableError if the file has other columns than the row."""
     if list(reading.read_table(self._path)) != list(row):
       raise checkpoints.UnusableError(
         f'{self._path} has other columns than this run; move it away to go on '
@@ -140,10 +141,10 @@ class CsvLogger:
 
 
 class TensorBoardLogger:
-  """Event files: the constants, and scalars of what can be seen in a curve.
+  """Event files: the constants, and scalars that are worth plotting.
 
-  Steps, iterations and time only rise: instead of them there is the speed.
-  Counts of what seldom happens are left out while they are 0.
+  Steps, iterations and time only rise, so the speed is logged instead of them.
+  Counts of rare events are left out while they are 0.
   """
 
   def __init__(
@@ -153,17 +154,17 @@ class TensorBoardLogger:
     env_steps: int = 0,
     wall_seconds: float = 0.0,
   ) -> None:
-    """Begins a file of events.
+    """Opens an event file.
 
     Args:
-      directory: of event files.
-      constants: of the run, by name.
-      env_steps: that the run has made so far.
-      wall_seconds: that they took.
+      directory: folder of event files.
+      constants: the run's constants, by name.
+      env_steps: environment steps that the run has made so far.
+      wall_seconds: seconds that these steps took.
     """
     self._directory = directory
     self._last = env_steps, wall_seconds
-    # What was written at the start is kept, unless it was lost on the way.
+    # Constants are written once: at the start, unless they are there already.
     has_constants = env_steps > 0 or _has_constants(directory)
     with self._writing():
       self._writer = tf.summary.create_file_writer(str(directory))
@@ -175,12 +176,13 @@ class TensorBoardLogger:
   def cut(
     directory: pathlib.Path, env_steps: int, report: Callable[[str], None]
   ) -> None:
-    """Drops the events that a run wrote after the state that it resumes from.
+    """Removes events later than the checkpoint that a run resumes from.
 
     Args:
-      directory: of event files; may be missing.
-      env_steps: of the state.
-      report: is told if something else is in its place, which is set aside.
+      directory: folder of event files, which may be missing.
+      env_steps: environment steps of the checkpoint.
+      report: called with a message if the path is not a folder; it is then set
+        aside.
 
     Raises:
       WriteError: a file can't be written.
@@ -205,11 +207,11 @@ class TensorBoardLogger:
       and (value or name not in _RARE)
     }
     now = row['env_steps'], row['wall_seconds']
-    if self._last[0]:  # The first iteration compiles.
+    if self._last[0]:  # Not in the first iteration, which compiles.
       steps, seconds = (x - y for x, y in zip(now, self._last, strict=True))
       shown[SPEED] = steps / max(seconds, 1e-9)
     self._last = now
-    # TensorFlow keeps a tensor of each number of Python's, for ever.
+    # TensorFlow caches a tensor for each Python number and never frees it.
     step = np.int64(row['env_steps'])
     with self._writing(), self._writer.as_default(step):
       for name, value in shown.items():
@@ -218,13 +220,13 @@ class TensorBoardLogger:
   def write_pictures(
     self, pictures: Mapping[str, np.ndarray], env_steps: int
   ) -> None:
-    """Logs pictures, uint8 [height, width, 3] by name."""
+    """Logs pictures by name, uint8 [height, width, 3]."""
     with self._writing(), self._writer.as_default(np.int64(env_steps)):
       for name, picture in pictures.items():
         tf.summary.image(name, picture[None])
 
   def write_film(self, name: str, film: bytes, env_steps: int) -> None:
-    """Logs a GIF; the page of images shows it move."""
+    """Logs a GIF, which TensorBoard's page of images plays."""
     width, height = struct.unpack('<HH', film[6:10])
     with self._writing(), self._writer.as_default(np.int64(env_steps)):
       tf.summary.write(
@@ -248,7 +250,7 @@ class TensorBoardLogger:
 
 
 def _has_constants(directory: pathlib.Path) -> bool:
-  """Returns whether the events of a run that has made no step tell them."""
+  """Returns whether the event files in a folder hold the constants."""
   if not directory.is_dir():
     return False
   found = [x for x in directory.iterdir() if _EVENTS in x.name and x.is_file()]
@@ -257,10 +259,10 @@ def _has_constants(directory: pathlib.Path) -> bool:
 
 
 def _events_until(path: pathlib.Path, last_step: int) -> int:
-  """Returns how many bytes of an event file are whole and not past a step.
+  """Returns how many leading bytes hold complete events up to a step.
 
-  Events are records: 8 bytes for their length, 4 to check it, themselves and 4
-  to check those. They are in the order of their steps.
+  An event is a record: 8 bytes for its length, 4 for a checksum of the length,
+  the event itself, and 4 for its checksum. Events are ordered by step.
   """
   end, size = 0, path.stat().st_size
   with path.open('rb') as file:
@@ -271,7 +273,7 @@ def _events_until(path: pathlib.Path, last_step: int) -> int:
         break
       try:
         event = tf.compat.v1.Event.FromString(file.read(length))
-      except Exception:  # Of protobuf, which is no dependency of ours.
+      except Exception:  # Protobuf's, which is not a dependency of ours.
         break
       if event.step > last_step:
         break
@@ -281,7 +283,7 @@ def _events_until(path: pathlib.Path, last_step: int) -> int:
 
 
 class TerminalLogger:
-  """A live table, or plain lines where the output is not a terminal."""
+  """A live table, or plain lines if the output is not a terminal."""
 
   def __init__(self, length: config.RunLength) -> None:
     self._num_env_steps = length.num_env_steps
@@ -289,7 +291,7 @@ class TerminalLogger:
     self._coverage = math.nan
     self._last: tuple[float, float] | None = None
     self._speed = math.nan
-    self._num_unstable = 0.0  # Since the program began.
+    self._num_unstable = 0.0  # Since the program started.
     self._live: rich.live.Live | None = None
 
   def write(self, row: Row) -> None:
@@ -299,7 +301,7 @@ class TerminalLogger:
     self._num_unstable += row.get('unstable_worlds', 0.0)
     self._measure(row['env_steps'])
     cells = self._cells(row)
-    # Not before there is something to show: it hides the cursor.
+    # Not started before there is something to show: it hides the cursor.
     if self._live is None and sys.stdout.isatty():
       self._live = rich.live.Live(refresh_per_second=4)
       self._live.start()
@@ -316,7 +318,7 @@ class TerminalLogger:
       self._live.stop()
 
   def _measure(self, env_steps: float) -> None:
-    """Keeps a running mean of the speed."""
+    """Updates the running mean of the speed."""
     now = time.monotonic()
     if self._last is not None:
       speed = (env_steps - self._last[0]) / max(now - self._last[1], 1e-9)
@@ -327,7 +329,7 @@ class TerminalLogger:
     self._last = (env_steps, now)
 
   def _cells(self, row: Row) -> dict[str, str]:
-    """Returns what to show, by heading."""
+    """Returns the texts to show, by heading."""
     left = (self._num_env_steps - row['env_steps']) / self._speed
     cells = {
       'iteration': f'{row["iteration"]:.0f}',
@@ -348,7 +350,7 @@ class TerminalLogger:
 def _table(
   cells: Mapping[str, str], console: rich.console.Console
 ) -> rich.table.Table:
-  """Returns one row below its headings, or a line each if it is too wide."""
+  """Returns one row below its headings, or one line per cell if too wide."""
   table = rich.table.Table(*cells)
   table.add_row(*cells.values())
   needed = rich.measure.measure_renderables(
@@ -362,7 +364,7 @@ def _table(
 
 
 def _is_score(name: str) -> bool:
-  """Returns whether a column is of evaluations, like coverage_n4."""
+  """Returns whether a column comes from evaluations, like coverage_n4."""
   return name == 'success' or name.startswith('coverage')
 
 
@@ -381,7 +383,7 @@ def _duration(seconds: float) -> str:
 
 
 def _exact(value: float) -> str:
-  """Returns a number so that reading it gives the same float32."""
+  """Returns a number as text that reads back as the same float32."""
   if math.isnan(value):
     return ''
   return str(int(value)) if value == int(value) else f'{value:.9g}'

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Algorithm 1: sample tasks, collect, learn, update the curriculum, count."""
+"""Algorithm 1: sample tasks, collect, learn, update the curriculum."""
 
 import math
 import time
@@ -19,13 +19,13 @@ from vacl_tf.training import feedback
 from vacl_tf.training import programs as programs_lib
 from vacl_tf.training import run as run_lib
 
-# An infinite quantity ends training, whichever it is; of these NaN, too.
+# Any infinite metric ends training; NaN ends it only in one of these.
 _WATCHED = (
   'policy_loss',
   'value_loss',
   'entropy',
   'return_mean',
-  # The loss may be finite where its gradient is not.
+  # A loss may be finite although its gradient is not.
   'policy_gradient_norm',
   'value_gradient_norm',
 )
@@ -38,7 +38,7 @@ class DivergedError(Exception):
 def iterate(
   run: run_lib.Run, programs: programs_lib.Programs, cfg: config.Config
 ) -> types.Metrics:
-  """Makes one iteration of Algorithm 1; returns its metrics."""
+  """Runs one iteration of Algorithm 1; returns its metrics."""
   stream = randomness.Stream
   if run.curriculum.can_probe:
     _probe(run, programs, cfg)
@@ -46,7 +46,7 @@ def iterate(
   _check(run, programs, batches, cfg)
   in_play = [i for i, batch in enumerate(batches) if int(batch.size)]
 
-  # Maximise L1: the policy, on the tasks of the present curriculum.
+  # Maximise L1: improve the policy on the tasks of the present curriculum.
   run.note_decay_start()
   run.learner.anneal(int(run.env_steps), int(run.decay_start))
   found = {i: [] for i in in_play}
@@ -69,7 +69,7 @@ def iterate(
   if of_worlds:
     metrics |= programs.replicas.sum(of_worlds)
 
-  # Maximise L2: the curriculum, given how the policy did.
+  # Maximise L2: update the curriculum with the feedback on its tasks.
   resets = cfg.progression.reset_optimizer
   was_in_play = run.curriculum.in_play() if resets else None
   told = programs.update(
@@ -109,8 +109,8 @@ def together(
   """Returns the metrics of the learner, then those of the curriculum.
 
   Raises:
-    CurriculumError: one of the latter has the name of something else, or is
-      no number, or infinite though training goes well.
+    CurriculumError: a metric of the curriculum has the name of another metric,
+      is not a number, or is infinite although those of the learner are finite.
   """
   others = {*metrics, *run.score_names, *progress(run), 'wall_seconds'}
   if doubled := sorted(others & set(told)):
@@ -130,7 +130,7 @@ def _check_sizes(
   batches: tuple[types.TaskBatch, ...],
   is_probe: bool,
 ) -> None:
-  """Raises CurriculumError for more or fewer tasks than were asked for."""
+  """Raises CurriculumError if there are more or fewer tasks than required."""
   source, multiple = run.curriculum.source, programs.world_multiple
   if len(batches) == 1:
     curriculum_base.check_size(batches[0], multiple, source, is_probe)
@@ -153,7 +153,7 @@ def _collect(
   batch: types.TaskBatch,
   seed: types.Seed,
 ) -> update.RolloutBatch:
-  """Plays this replica's share of a batch, and counts the steps of all."""
+  """Plays this replica's share of a batch; counts the steps of all replicas."""
   count = programs.counts[index]
   mine = programs.replicas.share(batch)
   trajectory = count.collect(mine, seed)
@@ -167,7 +167,7 @@ def _note_reward(
   index: int,
   batch: update.RolloutBatch,
 ) -> None:
-  """Keeps the mean reward that the rewards of probes are centred by."""
+  """Stores the mean reward, which is subtracted from rewards of probes."""
   if run.mean_reward is not None:
     mean = programs.learn.counts[index].mean_reward(batch)
     run.mean_reward.scatter_nd_update([[index]], mean[None])
@@ -179,7 +179,7 @@ def _told(
   collected: update.RolloutBatch,
   samples: ppo.Samples | tuple,
 ) -> types.TaskFeedback:
-  """Returns the feedback of all replicas."""
+  """Returns the feedback on a roll-out, gathered from all replicas."""
   found = programs.counts[index].feedback(
     collected.trajectory, samples, collected.size
   )
@@ -189,7 +189,7 @@ def _told(
 def _probe(
   run: run_lib.Run, programs: programs_lib.Programs, cfg: config.Config
 ) -> None:
-  """Plays tasks that the curriculum wants to know of, without learning."""
+  """Plays tasks that the curriculum wants feedback on, without learning."""
   stream = randomness.Stream.PROBE
   batches = programs.probe(run.seed(stream, 0))
   _check(run, programs, batches, cfg, is_probe=True)
@@ -202,7 +202,7 @@ def _probe(
       samples = ()
       if count.wants_critic:
         if run.mean_reward is not None and np.isnan(run.mean_reward[i]).any():
-          _note_reward(run, programs, i, collected)  # There is no other yet.
+          _note_reward(run, programs, i, collected)  # There is none yet.
         mean = None if run.mean_reward is None else run.mean_reward[i]
         samples, _ = programs.learn.counts[i].prepare(collected, mean)
       found[i] = [_told(programs, i, collected, samples)]
@@ -216,7 +216,7 @@ def _feedback(
   batches: tuple[types.TaskBatch, ...],
   found: dict[int, list[types.TaskFeedback]],
 ) -> tuple[types.TaskFeedback, ...]:
-  """Returns the feedback of all batches, given that of each roll-out."""
+  """Returns the feedback on all batches, given that on each roll-out."""
   fields = run.curriculum.feedback
   return tuple(
     feedback.over_rollouts(found[i])
@@ -229,10 +229,10 @@ def _feedback(
 def evaluate(
   run: run_lib.Run, programs: programs_lib.Programs
 ) -> dict[str, float]:
-  """Returns greedy coverage and success on fresh tasks, and notes coverage.
+  """Returns greedy coverage and success on fresh tasks; stores the coverage.
 
-  Coverage and success are those of the last entity count, which is the one to
-  master; each count that is in play has its own coverage too.
+  Both belong to the last entity count, which is the goal of the run. With
+  several entity counts, each count in play also has its own coverage.
   """
   last = len(programs.counts) - 1
   is_due = run.curriculum.in_play().numpy()
@@ -252,7 +252,7 @@ def evaluate(
 
 
 def is_finished(run: run_lib.Run, length: config.RunLength) -> bool:
-  """Returns whether nothing is left to do."""
+  """Returns whether a run has reached its last step or its coverage."""
   is_good = run.has_reached(length.stop_at_coverage)
   return is_good or int(run.env_steps) >= length.num_env_steps
 
@@ -260,7 +260,7 @@ def is_finished(run: run_lib.Run, length: config.RunLength) -> bool:
 def _checked(metrics: types.Metrics, iteration: int) -> dict[str, float]:
   """Returns metrics as numbers; raises DivergedError if one is infinite.
 
-  Some may be NaN, which says that there was nothing to measure.
+  Metrics that are not in _WATCHED may be NaN if there was nothing to measure.
   """
   row = {name: float(value) for name, value in metrics.items()}
   for name, number in row.items():
@@ -283,20 +283,20 @@ def train(
   """Trains until the run is finished or asked to stop, then saves.
 
   Args:
-    run: what to train, in place.
+    run: the run to train, in place.
     programs: its compiled functions.
-    cfg: what was used to make both.
+    cfg: the config that both were made with.
     length: when to end, evaluate and save.
-    log: takes the row of an iteration.
-    save: writes a checkpoint of the run, and what was logged before.
-    should_stop: asked after each iteration.
+    log: logs the row of an iteration.
+    save: writes a checkpoint of the run, and all rows logged before it.
+    should_stop: called after each iteration; returns whether to stop.
     began: time.monotonic() when this process began.
 
   Returns:
     Whether the run is finished.
 
   Raises:
-    DivergedError: a metric is not finite. The last checkpoint is good.
+    DivergedError: a metric is not finite. The last checkpoint is usable.
   """
   before = float(run.wall_seconds)
   is_done = must_stop = False
@@ -306,7 +306,7 @@ def train(
     is_due = int(run.iteration) % length.evaluation_interval == 0
     if is_due:
       scores = evaluate(run, programs)
-    must_stop = programs.replicas.any(should_stop())  # All at once.
+    must_stop = programs.replicas.any(should_stop())  # All replicas at once.
     is_done = is_finished(run, length)
     coverage = run.coverage.numpy()
     if is_done and not is_due:
@@ -316,7 +316,7 @@ def train(
     log({**progress(run), 'wall_seconds': seconds, **scores, **row})
     is_due = int(run.iteration) % length.checkpoint_interval == 0
     if is_due or is_done or must_stop:
-      # After the row that it counts, or else a kill could lose that row.
+      # After logging, so that a kill can't lose a row that a checkpoint counts.
       _save_with(run, coverage, save)
   return is_done
 
@@ -324,7 +324,10 @@ def train(
 def _save_with(
   run: run_lib.Run, coverage: np.ndarray, save: Callable[[], None]
 ) -> None:
-  """Saves without the closing evaluation, so that resume is exact."""
+  """Saves the run without the coverage of the closing evaluation.
+
+  An uninterrupted run would not have made that evaluation.
+  """
   closing = run.coverage.numpy()
   run.coverage.assign(coverage)
   save()
@@ -332,7 +335,7 @@ def _save_with(
 
 
 def progress(run: run_lib.Run) -> dict[str, float]:
-  """Returns what says how far a run has come."""
+  """Returns how far a run has come."""
   return {
     'iteration': int(run.iteration),
     'env_steps': int(run.env_steps),

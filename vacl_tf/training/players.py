@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Exported policies at play: scores and films, for all tasks alike."""
+"""Plays exported policies in any world, for scores and films."""
 
 import contextlib
 import functools
@@ -20,15 +20,15 @@ from vacl_tf.training import export
 from vacl_tf.training import host_rollout
 from vacl_tf.training import rollout
 
-_VECTORS_AT_ONCE = 100_000  # Keeps a thousand tasks of 100 agents in memory.
-_WORLDS_AT_ONCE = 4000  # On the host; MuJoCo's take 0.2 MB each.
+_VECTORS_AT_ONCE = 100_000  # A thousand tasks of 100 agents fit in memory.
+_WORLDS_AT_ONCE = 4000  # On the host; a MuJoCo world takes 0.2 MB.
 
 
 class ExportedPlayer:
   """An exported policy that plays tasks of the target distribution.
 
   Attributes:
-    num_unstable: how often a simulation diverged so far and was reset.
+    num_unstable: how often a simulation has diverged and been reset so far.
   """
 
   def __init__(
@@ -42,7 +42,7 @@ class ExportedPlayer:
     Args:
       policy: an exported policy.
       env: the world.
-      is_greedy: whether to take the likeliest actions.
+      is_greedy: whether to take the most likely actions.
     """
     self._policy = policy
     self._env = env
@@ -53,8 +53,8 @@ class ExportedPlayer:
     """Returns the progress [T, B] on fresh tasks.
 
     Args:
-      num_tasks: how many tasks (B).
-      seed: of tasks, worlds and actions.
+      num_tasks: number of tasks (B).
+      seed: seed of tasks, worlds and actions.
     """
     if not self._env.is_in_graph:
       return self._play_on_host(num_tasks, seed)
@@ -71,8 +71,8 @@ class ExportedPlayer:
     """Returns the progress [T, B] on given tasks.
 
     Args:
-      phi: [B, D] tasks; the same one may be there more than once.
-      seed: of worlds and actions.
+      phi: [B, D] tasks; a task may occur several times.
+      seed: seed of worlds and actions.
     """
     if not self._env.is_in_graph:
       run, choose = randomness.split(seed, 2)
@@ -86,7 +86,7 @@ class ExportedPlayer:
       ),
       autograph=False,
     )
-    # Not a constant of the graph, which may have 2 GB of them at most.
+    # An argument, not a constant: a graph holds at most 2 GB of constants.
     return play(tf.constant(padded)).numpy()[:, : len(phi)]
 
   def film(self, num_tasks: int, seed: types.Seed) -> list[list[base.Picture]]:
@@ -113,11 +113,11 @@ class ExportedPlayer:
 
     Args:
       phi: [B, D] tasks.
-      seed: of worlds and actions.
+      seed: seed of worlds and actions.
 
     Returns:
-      The progress [T, B], and of each task what there was to draw at its start
-      and after each step.
+      The progress [T, B], and for each task the scenes at its start and after
+      each step.
 
     Raises:
       NotImplementedError: the world is not made of shapes.
@@ -144,7 +144,7 @@ class ExportedPlayer:
     """
     env = self._env
     memory = self._first_memory(phi.shape[0])
-    first = env.place(phi, seed)  # As `rollout.play` does.
+    first = env.place(phi, seed)  # As in `rollout.play`.
     states, progress = tf.function(
       lambda: rollout.play(self._choose, env, phi, seed, memory),
       autograph=False,
@@ -168,7 +168,7 @@ class ExportedPlayer:
     memory: types.Memory,
     seed: types.Seed,
   ) -> tuple[types.Actions, types.Memory]:
-    """Returns what the exported policy does; see `rollout.Act`."""
+    """Returns actions and memory of the exported policy; see `rollout.Act`."""
     roles = self._env.roles
     found = self._policy.act(
       seed=seed,
@@ -203,7 +203,7 @@ class ExportedPlayer:
     with contextlib.closing(worlds):
       for index, begin in enumerate(range(0, len(phi), _WORLDS_AT_ONCE)):
         some, see = phi[begin : begin + _WORLDS_AT_ONCE], watch
-        if index:  # The first ones are as if there were no others.
+        if index:  # The first part does not depend on later ones.
           run, choose = (randomness.fold(seed, begin) for seed in (run, choose))
           see = watch and _beyond(watch, index * host_rollout.NUM_GROUPS)
         parts.append(self._play_some(worlds, some, run, choose, see))
@@ -238,10 +238,10 @@ class ExportedPlayer:
 
 
 def _drawn(where: str, draw: Callable[[Any], Any], states: Any) -> Any:
-  """Calls what draws a world, which may be a user's.
+  """Calls a function that draws a world, which may be a user's.
 
   Raises:
-    WorldError: it failed otherwise than by what it may raise.
+    WorldError: the function raised an error that it is not meant to raise.
   """
   try:
     return draw(states)
@@ -253,7 +253,7 @@ def _drawn(where: str, draw: Callable[[Any], Any], states: Any) -> Any:
 
 
 def _beyond(watch: host_rollout.Watch, first: int) -> host_rollout.Watch:
-  """Returns what tells of groups by the number that they have among all."""
+  """Returns a `watch` that counts the groups from `first` on."""
   return lambda group, state: watch(first + group, state)
 
 
@@ -261,5 +261,5 @@ def _noting(
   groups: dict[int, list[Any]],
   see: Callable[[Any], Any] = lambda state: state,
 ) -> host_rollout.Watch:
-  """Returns what keeps what is seen of the states of each group."""
+  """Returns a `watch` that collects see(state) for each group."""
   return lambda group, state: groups.setdefault(group, []).append(see(state))

@@ -1,10 +1,10 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Exported policies, read back from files that anyone may have made.
+"""Reads exported policies from files that anyone may have made.
 
-A SavedModel is a program: who runs its graph runs what its author wrote. By
-default none is run here: the network is built by our own code, as policy.json
-describes it, and the files give its variables alone.
+A SavedModel is a program: whoever runs its graph runs what its author wrote. By
+default no graph is run here: our own code builds the network that policy.json
+describes, and the files provide only its variables.
 """
 
 import os
@@ -26,8 +26,8 @@ from vacl_tf.training import export
 from vacl_tf.training import files
 
 _VALUE = '.ATTRIBUTES/VARIABLE_VALUE'
-_OBJECTS = '_CHECKPOINTABLE_OBJECT_GRAPH'  # Beside the variables.
-# As variables are called today and as they were in older policies.
+_OBJECTS = '_CHECKPOINTABLE_OBJECT_GRAPH'  # An entry beside the variables.
+# Parts of the names of variables, today and in older policies.
 _RENAMED = ('encoder/hops/0/', 'encoder/')
 
 
@@ -36,7 +36,7 @@ class _Graph(NamedTuple):
 
   act: Any
   initial_state: Any
-  owner: Any  # Functions do not keep alive what their variables belong to.
+  owner: Any  # Keeps the variables alive, which the functions do not.
 
 
 def load_policy(
@@ -46,14 +46,14 @@ def load_policy(
 
   Args:
     directory: a saved_model folder.
-    run_graph: whether to run the graph that it holds instead of reading its
-      variables into a network that is built here. Only for a policy whose
-      author you trust as you would trust a program's; it is the way to use one
-      whose world or agent is not known here.
+    run_graph: whether to run the graph in the folder instead of reading its
+      variables into a network that is built here. Use this only for a policy
+      whose author you trust as you would trust a program's. It is the way to
+      use a policy whose world or agent is not known here.
 
   Raises:
-    ValueError: there is no exported policy in the directory, or it can't be
-      used so.
+    ValueError: the directory holds no exported policy, or the policy can't be
+      used in this way.
   """
   directory = pathlib.Path(os.path.expanduser(directory))
   facts = _read_facts(directory)
@@ -78,7 +78,7 @@ def trained_world(
   """Returns the constants of the world that a policy was trained in.
 
   Raises:
-    UnusableError: it is not known here, or they are not possible.
+    UnusableError: the world is not known here, or a constant is not valid.
   """
   try:
     of_world = _restore(facts, lambda name: name.startswith('environment.'))
@@ -90,7 +90,7 @@ def trained_world(
 def _restore(
   facts: dict[str, Any], is_wanted: Callable[[str], bool]
 ) -> config.Config:
-  """Returns a part of the config of policy.json, the rest at its defaults."""
+  """Returns the config of policy.json; fields not wanted have defaults."""
   values = facts['config'].items()
   cfg = presets.restore({name: x for name, x in values if is_wanted(name)})
   bounds.check_leaves(cfg, 'config.')
@@ -125,7 +125,7 @@ def _unusable_facts(
 
 
 def _load_graph(directory: pathlib.Path) -> _Graph:
-  """Returns the program that a SavedModel is."""
+  """Returns a policy that runs the graph of a SavedModel."""
   try:
     loaded = tf.saved_model.load(str(directory))
     act = loaded.signatures['act']
@@ -133,7 +133,7 @@ def _load_graph(directory: pathlib.Path) -> _Graph:
     has_memory = any(x == 'memory' or x.startswith('memory_') for x in inputs)
     first = loaded.initial_state if has_memory else lambda batch, n: {}
     return _Graph(act, first, loaded)
-  except Exception as error:  # Anything: TensorFlow builds what it is told to.
+  except Exception as error:  # A foreign graph may raise anything.
     raise checkpoints.UnusableError(
       f'{directory} holds no exported policy '
       f'({files.first_line(error)}); give the saved_model folder of a run'
@@ -141,7 +141,7 @@ def _load_graph(directory: pathlib.Path) -> _Graph:
 
 
 def _build(cfg: config.Config, facts: dict[str, Any]) -> export.ExportedPolicy:
-  """Returns an untrained policy of the kind that is described."""
+  """Returns an untrained policy as the facts describe it."""
   world = environments.make(cfg.environment)
   roles = world.roles
   if export.described(roles) != facts['roles']:
@@ -154,7 +154,7 @@ def _build(cfg: config.Config, facts: dict[str, Any]) -> export.ExportedPolicy:
 
 
 def _fill(policy: export.ExportedPolicy, directory: pathlib.Path) -> None:
-  """Gives a policy the variables of a SavedModel."""
+  """Sets the variables of a policy to those of a SavedModel."""
   wanted = _variables(policy)
   try:
     reader = tf.train.load_checkpoint(str(directory / 'variables/variables'))
@@ -183,11 +183,11 @@ def _fill(policy: export.ExportedPolicy, directory: pathlib.Path) -> None:
 def _variables(policy: export.ExportedPolicy) -> dict[str, tf.Variable]:
   """Returns the variables by their names in a SavedModel.
 
-  TensorFlow names them by the shortest way there, breadth first.
+  TensorFlow names a variable by the shortest path to it, breadth first.
   """
   view = tf.train.TrackableView(policy)
   paths, nodes = {id(policy): ''}, [policy]
-  for node in nodes:  # It grows meanwhile.
+  for node in nodes:  # The list grows meanwhile.
     for name, child in view.children(node).items():
       if id(child) not in paths:
         name = name.replace('.', '..').replace('/', '.S')

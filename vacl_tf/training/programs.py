@@ -29,12 +29,13 @@ from vacl_tf.training import run as run_lib
 
 
 class CountPrograms:
-  """What training does with the worlds of one entity count.
+  """The programs of training for the worlds of one entity count.
 
   Attributes:
     env: the world.
-    collect: tasks and a seed to a trajectory.
-    evaluate: a seed to value and success [B] of fresh tasks, played greedily.
+    collect: maps tasks and a seed to a trajectory.
+    evaluate: maps a seed to value and success [B] of fresh, greedily played
+      tasks.
   """
 
   collect: Callable[[types.TaskBatch, types.Seed], types.Trajectory]
@@ -46,11 +47,11 @@ class CountPrograms:
     fields: Sequence[str],
     compiled: update.Compiled,
   ) -> None:
-    """Makes what all worlds have in common.
+    """Makes the programs that all kinds of worlds have.
 
     Args:
       env: the world.
-      fields: of the feedback that the curriculum asks for.
+      fields: names of the feedback fields that the curriculum asks for.
       compiled: compiles a function.
     """
     self.env = env
@@ -63,7 +64,7 @@ class CountPrograms:
 
   @property
   def wants_critic(self) -> bool:
-    """Whether the feedback takes values and advantages."""
+    """Whether the feedback needs values and advantages."""
     return bool(set(feedback.OF_CRITIC) & set(self.fields))
 
   def feedback(
@@ -72,14 +73,14 @@ class CountPrograms:
     samples: ppo.Samples | tuple,
     size: tf.Tensor,
   ) -> types.TaskFeedback:
-    """Returns the feedback of the roll-out that was collected last.
+    """Returns the feedback on the roll-out that was collected last.
 
     Args:
-      trajectory: of B worlds.
-      samples: of it; not used unless `wants_critic`.
-      size: [] int32 the worlds that were to be played.
+      trajectory: roll-out of B worlds.
+      samples: samples from the trajectory, used only if `wants_critic`.
+      size: [] int32 number of worlds that count.
     """
-    # What nobody reads would be copied into the program all the same.
+    # Tensors that are not used would still be copied into the program.
     trajectory = trajectory._replace(state=(), memory=(), action=())
     samples = (
       samples._replace(state=(), policy_memory=(), value_memory=())
@@ -94,11 +95,11 @@ class CountPrograms:
     raise NotImplementedError
 
   def metrics(self) -> types.Metrics:
-    """Returns what is to be told of the worlds since the last time."""
+    """Returns metrics of the worlds since the last call."""
     return {}
 
   def close(self) -> None:
-    """Frees what the worlds hold."""
+    """Frees the worlds' resources."""
     return
 
 
@@ -176,7 +177,7 @@ class HostPrograms(CountPrograms):
     compiled: update.Compiled,
   ) -> None:
     super().__init__(env, fields, compiled)
-    # What counts in a group is a multiple of this, but for rounding.
+    # Up to rounding, the size of each group is a multiple of this.
     block = -(-world_multiple // host_rollout.NUM_GROUPS)
     self._judged = judged
     self._collector = host_rollout.Collector(agent, env, block, compiled)
@@ -188,7 +189,7 @@ class HostPrograms(CountPrograms):
     if space.is_compiled:
       self._target = compiled(self._target)
     self._greedy = compiled(rollout.greedy(judged))
-    self._num_rows = 0  # Of the batch that was collected last.
+    self._num_rows = 0  # In the batch that was collected last.
 
   def collect(
     self, batch: types.TaskBatch, seed: types.Seed
@@ -209,10 +210,10 @@ class HostPrograms(CountPrograms):
     return rollout.task_value(progress), rollout.is_success(progress)
 
   def metrics(self) -> types.Metrics:
-    """Returns what is to be told of the worlds since the last time.
+    """Returns metrics of the worlds since the last call.
 
-    Evaluations are left out: they come after an iteration is logged, and a
-    resumed run would not know of them.
+    Evaluations are left out, because they come after the metrics of their
+    iteration, and a resumed run would not know of them.
     """
     total = self._collector.worlds.num_unstable
     found = {'unstable_worlds': tf.constant(total - self._num_reported)}
@@ -236,7 +237,7 @@ class HostPrograms(CountPrograms):
     return tuple(action.numpy() for action in actions), memory
 
   def _final_task(self) -> tf.Tensor:
-    # Worlds that were not played do not exist.
+    # Rows that were not played have no world; they are padded.
     found = self._collector.worlds.read_tasks()
     missing = self._num_rows - len(found)
     return tf.constant(np.pad(found, [(0, missing), (0, 0)]), tf.float32)
@@ -246,12 +247,12 @@ class Programs:
   """The compiled functions of a run.
 
   Attributes:
-    counts: those of each entity count.
-    sample, update: of the curriculum.
-    probe, note_probe: of the curriculum, if it can probe.
-    learn: of the learner.
-    world_multiple: what sizes of batches to train on are multiples of.
-    replicas: who else trains the run.
+    counts: the programs of each entity count.
+    sample, update: methods of the curriculum.
+    probe, note_probe: methods of the curriculum, if it can probe.
+    learn: update of the learner.
+    world_multiple: the sizes of all training batches are multiples of it.
+    replicas: the processes that train the run together.
   """
 
   def __init__(
@@ -319,7 +320,7 @@ class Programs:
     )
 
   def close(self) -> None:
-    """Frees what the worlds hold."""
+    """Frees the worlds' resources."""
     for count in self.counts:
       count.close()
 
@@ -329,12 +330,12 @@ class Programs:
 
 
 def _on_cpu(function: Callable, method: str | None) -> Callable:
-  """Returns a function that is called where the curriculum's variables are.
+  """Returns a function that runs on the device of the curriculum's variables.
 
   Args:
     function: a method of the curriculum, compiled.
-    method: its name if the curriculum is a user's. What it raises, be it while
-      it is traced or in its graph, then becomes a CurriculumError.
+    method: its name if the curriculum is a user's, else None. Errors that it
+      raises while it is traced or run then become a CurriculumError.
   """
 
   def call(*args: Any) -> Any:
@@ -347,5 +348,5 @@ def _on_cpu(function: Callable, method: str | None) -> Callable:
 
 
 def _on_host(function: Callable) -> Callable:
-  """Returns the function as it is."""
+  """Returns the function unchanged, for curricula outside TensorFlow."""
   return function

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What happens in worlds outside TensorFlow, written down to learn from."""
+"""Records episodes of worlds outside TensorFlow, to learn from them."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ class Arrays(NamedTuple):
 
   observations: types.Observations  # [T + 1, rows, ...]
   memory: types.Memory  # Of the policy, before each step.
-  numbers: tuple[np.ndarray, ...]  # That actions are drawn by.
+  numbers: tuple[np.ndarray, ...]  # That actions are drawn with.
   action: tuple[np.ndarray, ...]
   log_prob: tuple[np.ndarray, ...]
   reward: tuple[np.ndarray, ...]
@@ -28,7 +28,7 @@ class Arrays(NamedTuple):
 
 
 class Record:
-  """Arrays that are made when the first observation tells their shapes."""
+  """Arrays that are made when the first observation gives their shapes."""
 
   def __init__(
     self,
@@ -45,11 +45,11 @@ class Record:
 
   @property
   def arrays(self) -> Arrays:
-    """What was recorded."""
+    """The recorded episodes."""
     return self._arrays
 
   def like(self, observations: types.Observations) -> Arrays:
-    """Returns the arrays, for observations [B, n, ...] such as these."""
+    """Returns the arrays, made for observations [B, n, ...] like these."""
     if self._arrays is None:
       self._arrays = self._empty(observations)
     return self._arrays
@@ -89,18 +89,18 @@ class Record:
 
 
 class Recorder:
-  """Acts in some of the worlds and writes down what happens."""
+  """Acts in some of the worlds and records what happens."""
 
   def __init__(
     self, act: Callable, record: Record, rows: slice, window: int
   ) -> None:
-    """Initialises who acts in some rows of a record.
+    """Initialises the recorder of some rows.
 
     Args:
       act: see `host_rollout.Collector`.
-      record: what to write to.
+      record: where to write.
       rows: the worlds to act in.
-      window: how many rows `act` is compiled for.
+      window: number of rows that `act` is compiled for.
     """
     self._act = act
     self._record = record

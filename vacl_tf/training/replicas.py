@@ -4,8 +4,8 @@
 
 All draw the same tasks; each plays and learns from a share of them. Gradients
 and moments are summed and feedback is gathered, so that every replica holds the
-same variables after each step and makes the same update of the curriculum. (But
-for what an agent of a user's changes while it acts.)
+same variables after each step and makes the same update of the curriculum.
+(Variables that a user's agent changes while it acts are an exception.)
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +19,7 @@ from vacl_tf import types
 Tree = Any  # A structure of tensors.
 Collective = Callable[[tf.Tensor], tf.Tensor]
 
-_MOST_BYTES = 1 << 16  # Of what has to be the same for all.
+_MOST_BYTES = 1 << 16  # Of all facts that replicas have to agree on.
 _LONG = 200  # Characters of one such fact.
 
 
@@ -28,11 +28,11 @@ class LostError(Exception):
 
 
 class Replicas:
-  """This process alone.
+  """A single process.
 
   Attributes:
-    count: how many processes there are.
-    index: of this one. The first one is the chief, who logs and saves.
+    count: number of processes.
+    index: index of this process. Process 0 is the chief, which logs and saves.
   """
 
   count = 1
@@ -52,22 +52,22 @@ class Replicas:
     return tree
 
   def gather(self, tree: Tree) -> Tree:
-    """Returns leaves [B, ...] of all tasks, of leaves of those played here."""
+    """Returns leaves [B, ...] of all tasks, given those of this replica."""
     return tree
 
   def any(self, is_so: bool) -> bool:
-    """Returns whether it is so on any of the replicas."""
+    """Returns whether `is_so` is true on any replica."""
     return is_so
 
   def copy_from_chief(self, variables: Sequence[tf.Variable]) -> None:
-    """Sets variables to what the chief has."""
+    """Sets variables to the chief's values."""
     del variables
 
   def differences(self, facts: Mapping[str, Any]) -> str:
-    """Returns where others have other facts by the same names; '' if nowhere.
+    """Returns a text about facts that differ between replicas; '' if none do.
 
     Args:
-      facts: what has to be the same for all.
+      facts: facts by name that have to be the same on all replicas.
     """
     del facts
     return ''
@@ -77,7 +77,7 @@ ALONE = Replicas()
 
 
 class Group(Replicas):
-  """Several processes, of which each has an equal share of every batch."""
+  """Several processes, each with an equal share of every batch."""
 
   def __init__(
     self, count: int, index: int, add: Collective, concatenate: Collective
@@ -85,8 +85,8 @@ class Group(Replicas):
     """Initialises the view of one process.
 
     Args:
-      count: how many there are.
-      index: of this one.
+      count: number of processes.
+      index: index of this process.
       add: returns the sum over all processes of a float32 tensor [N].
       concatenate: returns the float32 tensors [M, K] of all processes, one
         below the other in the order of their indices.
@@ -98,12 +98,12 @@ class Group(Replicas):
 
   def share(self, batch: types.TaskBatch) -> types.TaskBatch:
     # Only the first `size` rows count: every count-th one is an equal share.
-    # Probes may be any number; then some replicas play one more than others.
+    # The number of probes is arbitrary: some replicas may play one more.
     size = (batch.size - self.index + self.count - 1) // self.count
     return types.TaskBatch(phi=batch.phi[self.index :: self.count], size=size)
 
   def sum(self, tree: Tree) -> Tree:
-    # One collective for all leaves: each costs about a millisecond.
+    # One operation for all leaves: each one costs about a millisecond.
     leaves = [tf.cast(x, tf.float32) for x in tf.nest.flatten(tree)]
     flat = self._add(tf.concat([tf.reshape(x, [-1]) for x in leaves], 0))
     parts = tf.split(flat, [x.shape.num_elements() for x in leaves])
@@ -131,7 +131,7 @@ class Group(Replicas):
     return bool(self._add(tf.constant([float(is_so)]))[0] > 0.0)
 
   def copy_from_chief(self, variables: Sequence[tf.Variable]) -> None:
-    # As bytes: a copy of any type, exact to the bit.
+    # As bytes, so that variables of any type are copied exactly.
     mine = [np.asarray(x).tobytes() for x in variables]
     flat = np.frombuffer(b''.join(mine), np.uint8).astype(np.float32)
     found = self._concatenate(tf.constant(flat[:, None])).numpy()
@@ -162,12 +162,12 @@ class Group(Replicas):
 def distributed(strategy: tf.distribute.MultiWorkerMirroredStrategy) -> Group:
   """Returns the processes of a strategy, each with one device.
 
-  Collective operations are not compiled by XLA, so that they stay outside of
-  the compiled programs. Variables are plain ones of each process.
+  Collective operations are not compiled by XLA, so they stay outside the
+  compiled programs. Each process has plain variables of its own.
   """
 
   def collective(function: Collective, rank: int) -> Collective:
-    # Without the identity the strategy looks for a variable to reduce to.
+    # Without the identity, the strategy looks for a variable to reduce into.
     in_graph = tf.function(
       lambda x: strategy.run(lambda: function(tf.identity(x))),
       autograph=False,

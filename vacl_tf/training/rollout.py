@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Playing episodes of worlds in a graph: to learn from, and to evaluate."""
+"""Plays episodes of worlds in a graph, for learning and evaluation."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,9 +14,9 @@ from vacl_tf.agents import base as agent_base
 from vacl_tf.environments import base
 from vacl_tf.learning import microbatch
 
-VALUE_WINDOW = 5  # Last steps that a task's value is the mean progress of.
+VALUE_WINDOW = 5  # Last steps, whose mean progress is a task's value.
 
-# Observations, memory and a seed to actions and the memory after them.
+# Maps observations, memory and a seed to actions and the next memory.
 Act = Callable[
   [types.Observations, types.Memory, types.Seed],
   tuple[types.Actions, types.Memory],
@@ -24,7 +24,7 @@ Act = Callable[
 
 
 def greedy(agent: agent_base.Agent) -> Act:
-  """Returns the policy that takes the likeliest actions."""
+  """Returns the policy that takes the most likely actions."""
 
   def act(
     observations: types.Observations, memory: types.Memory, seed: types.Seed
@@ -37,16 +37,16 @@ def greedy(agent: agent_base.Agent) -> Act:
 
 
 def num_agents(env: base.World) -> tuple[int, ...]:
-  """Returns the agents of each role."""
+  """Returns the number of agents of each role."""
   return tuple(role.num_agents for role in env.roles)
 
 
 def action_numbers(
   env: base.World, num_worlds: int, seeds: list[types.Seed]
 ) -> tuple[tf.Tensor, ...]:
-  """Returns uniform numbers [T, B, n, ...] to draw each role's actions by.
+  """Returns uniform numbers [T, B, n, ...] to draw each role's actions with.
 
-  All at once: a draw a step costs more than the step.
+  They are drawn at once: a draw per step would cost more than the step.
   """
   return tuple(
     randomness.uniform(
@@ -66,15 +66,15 @@ def collect(
   """Returns one episode of each task of a batch, played with exploration.
 
   Args:
-    agent: whose policy acts.
+    agent: the agent whose policy acts.
     env: the world.
     batch: tasks, of which the first batch.size are played.
-    block: worlds that are played together, a divisor of all rows.
-    seed: of places and actions.
+    block: number of worlds played together; divides the number of rows.
+    seed: seed of placements and actions.
 
   Returns:
-    A trajectory of as many worlds as the batch has rows. What there is beyond
-    its size means nothing.
+    A trajectory with one world per row of the batch. Worlds from batch.size on
+    have no meaning.
   """
 
   def play_block(begin: tf.Tensor) -> types.Trajectory:
@@ -140,7 +140,7 @@ def _may_end(env: base.Environment) -> bool:
 def remembered(
   memory: types.Memory, first: types.Memory, discount: tf.Tensor
 ) -> types.Memory:
-  """Returns memories [B, ...], the first ones where discount [B] is 0."""
+  """Returns memories [B, ...], set to `first` where discount [B] is 0."""
 
   def of_leaf(now: tf.Tensor, start: tf.Tensor) -> tf.Tensor:
     has_ended = tf.reshape(discount == 0.0, [-1] + [1] * (now.shape.rank - 1))
@@ -163,7 +163,7 @@ def play(
   seed: types.Seed,
   memory: types.Memory = (),
 ) -> tuple[types.State, tf.Tensor]:
-  """Plays tasks phi [B, D] with `act`, whose memory at first is `memory`.
+  """Plays tasks phi [B, D] with `act`, whose initial memory is `memory`.
 
   Returns:
     The states [T, B, ...] after each step, and the progress [T, B] there, see
@@ -190,7 +190,7 @@ def play(
 def _scan(step: Callable[..., tuple], state: types.State, inputs: Any) -> tuple:
   """Returns the results of step(state, input), stacked over the inputs.
 
-  The first of its results is the next state.
+  The first result of each step is the next state.
   """
   leaves = tf.nest.flatten(inputs)
   num_steps = leaves[0].shape[0]
@@ -216,9 +216,9 @@ def _scan(step: Callable[..., tuple], state: types.State, inputs: Any) -> tuple:
 
 
 def of_first_episode(progress: tf.Tensor, discount: tf.Tensor) -> tf.Tensor:
-  """Returns progress [T, B] that stays as it was when a world first ended.
+  """Returns progress [T, B] that stays constant once a world has ended.
 
-  What follows is of another episode of its task, by which none is judged.
+  Later steps belong to another episode of the task, which is not evaluated.
 
   Args:
     progress: [T, B].
@@ -231,7 +231,7 @@ def of_first_episode(progress: tf.Tensor, discount: tf.Tensor) -> tf.Tensor:
 
 
 def in_first_episode(discount: tf.Tensor) -> tf.Tensor:
-  """Returns bool [T, B]: the steps until a world ended, that one included."""
+  """Returns bool [T, B]: steps up to and including the first end of a world."""
   goes_on = tf.cast(discount > 0.0, tf.int32)
   return tf.math.cumprod(goes_on, 0, exclusive=True) > 0
 
@@ -242,10 +242,10 @@ def task_value(progress: tf.Tensor) -> tf.Tensor:
 
 
 def is_success(progress: tf.Tensor) -> tf.Tensor:
-  """Returns bool [B]: complete in each of the last steps of [T, B]."""
+  """Returns bool [B]: progress [T, B] is 1 in each of the last steps."""
   return tf.reduce_all(is_complete(progress[-VALUE_WINDOW:]), 0)
 
 
 def is_complete(progress: tf.Tensor) -> tf.Tensor:
-  """Returns where progress is 1, but for rounding."""
+  """Returns where progress is 1, up to rounding."""
   return progress >= 1.0 - base.ROUNDING
