@@ -84,20 +84,21 @@ _define = command_line.defines(
   *(devices.DEVICE, devices.THREADS, command_line.IMPORT),
 )
 
-_SOLVED_SHARE = 0.3  # Of a batch, to keep the timed curriculum at work.
+_SOLVED_SHARE = 0.3  # Share of solved tasks, so that the curriculum has work.
 _SHOWN = ('collect', 'learn', 'curriculum', 'evaluate')
-_WARM_UPDATES = 30  # Fill both sets, the curriculum's most costly state.
-_CURRICULUM = 'task_expansion'  # What is timed; other curricula cost less.
+_WARM_UPDATES = 30  # They fill both sets, which makes updates slowest.
+_CURRICULUM = 'task_expansion'  # The timed curriculum; the others cost less.
 
 
 def define(arguments: Sequence[str]) -> None:
-  """Defines the flags, one for each constant of task, agent and curriculum.
+  """Defines the flags, with one for each constant that has no other flag.
 
   Args:
-    arguments: of the command line, which choose these.
+    arguments: arguments of the command line; their task and agent determine
+      which constants there are.
 
   Raises:
-    UsageError: one of them does not exist.
+    UsageError: there is no such task or agent.
   """
   _define(arguments)
   with command_line.as_usage_error(ValueError):
@@ -114,15 +115,15 @@ def define(arguments: Sequence[str]) -> None:
 
 
 def measure(cfg: config.Config, repeats: int) -> dict[str, Any]:
-  """Returns the figures of a config without entity progression, by name.
+  """Measures a config without entity progression; returns {name: figure}.
 
   Args:
-    cfg: the constants.
-    repeats: timed calls.
+    cfg: all constants.
+    repeats: number of timed calls.
 
   Raises:
-    ImportError: what simulates the world is not installed.
-    ValueError: the agent can't play it.
+    ImportError: the simulator of the world is not installed.
+    ValueError: the agent can't play the world.
   """
   [env] = library.make_worlds(cfg)
   began = time.perf_counter()
@@ -132,7 +133,7 @@ def measure(cfg: config.Config, repeats: int) -> dict[str, Any]:
   num_rollouts = cfg.training.num_rollouts
   env_steps = cfg.training.num_tasks * env.horizon
   first, best = _timed_parts(run, programs, cfg, repeats)
-  # A roll-out's share of an iteration.
+  # An iteration updates the curriculum once, after all its roll-outs.
   curriculum = best['curriculum'] / num_rollouts
   whole = best['collect'] + best['learn'] + curriculum
   traces = [number for number in programs.num_traces() if number]
@@ -190,7 +191,7 @@ def _timed_parts(
   cfg: config.Config,
   repeats: int,
 ) -> tuple[dict[str, float], dict[str, float]]:
-  """Returns the seconds of first calls and the best ones, by part."""
+  """Returns {part: seconds} of first calls, and of the fastest later ones."""
   [count] = programs.counts
   seed = randomness.root(0)
   parts = {'sample': world_speed.timed(lambda: programs.sample(seed), repeats)}
@@ -225,9 +226,10 @@ def _timed_parts(
 def _learning(
   run: run_lib.Run, programs: programs_lib.Programs, repeats: int
 ) -> tuple[int, float]:
-  """Returns how many agent-samples an update takes, and the least us of one.
+  """Returns the agent-samples of an update, and a bound on the us for each.
 
-  What its matrix products of policy and value, forwards and backwards, take.
+  The bound is the time that the matrix products of policy and value take,
+  forwards and backwards.
   """
   [count], seed = programs.counts, randomness.root(0)
   learn = programs.learn.counts[0]
@@ -248,22 +250,22 @@ def _learning(
 
 
 def _task(given: str | None) -> task_spec.TaskSpec:
-  """Returns the task of this name, the first one that there is for None."""
+  """Returns the task of this name; the first registered one for None."""
   return catalog.TASKS.get(given or catalog.TASKS.names()[0])
 
 
 def make_config(
   task: task_spec.TaskSpec, counts: entity_counts.Counts
 ) -> config.Config:
-  """Returns what the flags ask for with these counts, without progression.
+  """Returns the config of the flags with these counts, without progression.
 
   Args:
-    task: what is played.
-    counts: in the order of the task's count fields; those that are left out
-      are as the first.
+    task: the task.
+    counts: entity counts in the order of the task's count fields; counts that
+      are left out equal the first one.
 
   Raises:
-    ValueError: it is not a possible config; the message says what is allowed.
+    ValueError: the config is not possible; the message says what is allowed.
   """
   fields = task.world.count_fields
   if len(counts) > len(fields):
@@ -302,15 +304,15 @@ def _asked_counts(task: task_spec.TaskSpec) -> list[entity_counts.Counts]:
 
 
 def main() -> int:
-  """Prints the figures of each count."""
+  """Prints the figures of each entity count; returns the exit code."""
   output = sys.stdout
-  # JSON has it for itself, whatever a user's code prints.
+  # Only the JSON goes to stdout, whatever a user's code prints.
   with contextlib.redirect_stdout(sys.stderr if _JSON.value else output):
     return _benchmark(output)
 
 
 def _benchmark(output: TextIO) -> int:
-  """Writes the figures of each count; returns the exit code."""
+  """Writes the figures of each entity count; returns the exit code."""
   devices.bound_threads()
   devices.use()
   task = _task(_ENV.value)
@@ -323,11 +325,12 @@ def _benchmark(output: TextIO) -> int:
       for counts in _asked_counts(task)
     }
   except base.WorldError as error:
-    told = str(error).removeprefix(f'env={name}: ')  # As when it is made.
+    # If the world could not be made, the message has the prefix already.
+    told = str(error).removeprefix(f'env={name}: ')
     return command_line.fail(f'env={name}: {told}')
   except (ImportError, ValueError) as error:
     raise command_line.UsageError(str(error)) from error
-  except subprocess.CalledProcessError:  # It has said why.
+  except subprocess.CalledProcessError:  # It has printed why.
     return command_line.fail('a start that --starts times has failed')
   if _JSON.value:
     print(json.dumps(found), file=output)

@@ -82,10 +82,10 @@ _ROWS, _RUNS = benchmark_folder.ROWS, benchmark_folder.RUNS
 def _chosen(
   submission: benchmark_submission.Submission, is_smoke: bool
 ) -> tuple[list[protocol.Run], tuple[int, int]]:
-  """Returns the runs of this machine, and which part of all they are.
+  """Returns the runs that this machine makes, and its shard (k, n).
 
   Raises:
-    UsageError: there is no such task, seed or part.
+    UsageError: there is no such task, seed or shard.
   """
   seeds = protocol.seeds(is_smoke)
   if _SEEDS.is_given:
@@ -117,10 +117,10 @@ def _train(
   output: pathlib.Path,
   shard: tuple[int, int] = (1, 1),
 ) -> int:
-  """Makes what is missing of runs; returns the exit code."""
+  """Trains and evaluates the missing runs; returns the exit code."""
   commands = study_jobs.Commands()
   if submission.file:
-    # The copy: nobody edits it meanwhile.
+    # Runs import the copy: the user may edit the file while they train.
     own = (output / submission.copy).resolve()
     commands = commands.importing([str(own)])
   return study.run_missing(
@@ -134,7 +134,7 @@ def _collect(
   output: pathlib.Path,
   is_smoke: bool,
 ) -> list[benchmark_rows.Row]:
-  """Writes the rows of the runs that are complete; returns them."""
+  """Writes and returns the rows of the runs that are complete and readable."""
   rows = []
   for run in runs:
     state = study_records.read(run, output / _RUNS)
@@ -165,10 +165,10 @@ def _submit(
 
 
 def _report(output: pathlib.Path) -> None:
-  """Writes the table of the rows that there are, and says where.
+  """Writes the table of all rows in a folder, and prints its path.
 
   Raises:
-    UsageError: there is none, or one can't be read.
+    UsageError: there is no row, or a row can't be read.
   """
   rows = benchmark_rows.read_all([output / _ROWS])
   if not rows:
@@ -186,7 +186,7 @@ def _verify(
   submission: benchmark_submission.Submission,
   output: pathlib.Path,
 ) -> int:
-  """Trains the seed of a row again and compares; returns the exit code."""
+  """Trains a row's seed again and compares them; returns the exit code."""
   if (old.submission, old.sha256) != (submission.name, submission.sha256):
     raise command_line.UsageError(
       f'the row is of {old.submission}, file {old.sha256[:8] or "none"}; given '
@@ -219,10 +219,10 @@ def _verify(
 
 
 def _refuse_a_choice() -> None:
-  """Refuses flags that choose runs, or another action, beside an action.
+  """Refuses flags that can't be combined with --verify or --report.
 
   Raises:
-    UsageError: there are some.
+    UsageError: such a flag was given.
   """
   choices = (_TASKS, _SEEDS, _SHARD)
   for action, what, others in (
@@ -248,7 +248,7 @@ def _output(
     _OUTPUT.value or f'benchmark/{submission.name}{suffix}'
   )
   copy = (output / submission.copy).resolve() if submission.file else output
-  if ',' in str(copy) and submission.file:  # Runs import it.
+  if ',' in str(copy) and submission.file:  # --import splits at commas.
     raise command_line.UsageError(
       f'{copy} has a comma in its path; give a file and an --output without'
     )
@@ -263,10 +263,10 @@ define = command_line.defines(
 
 def main() -> int:
   """Does what the flags say; returns the exit code."""
-  study.count_jobs()  # Refused before anything is made.
+  study.count_jobs()  # Refuses a wrong --jobs before anything is made.
   _refuse_a_choice()
   try:
-    if _REPORT.value and _OUTPUT.value:  # Without whatever it was made with.
+    if _REPORT.value and _OUTPUT.value:  # Needs no submission.
       _report(command_line.folder(_OUTPUT.value))
       return 0
     if _VERIFY.value:

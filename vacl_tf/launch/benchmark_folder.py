@@ -17,9 +17,9 @@ from vacl_tf.training import files
 
 ROWS, RUNS, TABLE = 'rows', 'runs', 'table.md'
 
-_STAMP = 'benchmark.json'  # Says what a folder is.
+_STAMP = 'benchmark.json'  # Says which submission a folder holds.
 _LOCK = '.lock'
-_PATIENCE = 60.0  # Seconds that another process may take to write a file.
+_PATIENCE = 60.0  # Seconds to wait for another process that writes.
 
 
 @contextlib.contextmanager
@@ -29,16 +29,18 @@ def held(
   kind: str,
   shard: tuple[int, int] = (1, 1),
 ) -> Iterator[None]:
-  """Makes the folder of a submission, and keeps others from it meanwhile.
+  """Makes the folder of a submission, and locks a shard of it.
 
   Args:
     output: the folder.
-    submission: that it is for.
+    submission: the submission.
     kind: full, smoke or verify.
-    shard: whose runs are made; machines with other parts may use it, too.
+    shard: (k, n), the part of the runs that this process makes. Machines with
+      other shards may use the folder at the same time.
 
   Raises:
-    UsageError: it is of something else, in use, or can't be written to.
+    UsageError: the folder belongs to something else, is in use, or can't be
+      written to.
   """
   stamp = {
     'benchmark': protocol.VERSION,
@@ -55,7 +57,7 @@ def held(
       ours.enter_context(locks.hold(mine))
       if is_mended and (output / RUNS).exists():
         for other in set(output.glob(f'{_LOCK}_*')) - {mine}:
-          with locks.hold(other):  # Else somebody trains with the old file.
+          with locks.hold(other):  # Busy if a run uses the old file.
             pass
         shutil.rmtree(output / RUNS)
         print(f'note: no run in {output} had begun to train; all begin anew')
@@ -69,10 +71,11 @@ def held(
 
 @contextlib.contextmanager
 def alone(output: pathlib.Path) -> Iterator[None]:
-  """Waits until no other machine writes what is of all; for a short time.
+  """Locks the files that all machines write; to be held for a short time.
 
   Raises:
-    UsageError: one takes too long, or the folder can't be used.
+    UsageError: another process holds the lock for too long, or the folder
+      can't be used.
   """
   with _told(output), locks.hold(output / _LOCK, _PATIENCE):
     yield
@@ -80,7 +83,7 @@ def alone(output: pathlib.Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _told(output: pathlib.Path) -> Iterator[None]:
-  """Turns what the system says of a folder into what a user can do."""
+  """Turns errors of locks and of the operating system into UsageError."""
   try:
     yield
   except locks.BusyError as error:
@@ -95,20 +98,20 @@ def _told(output: pathlib.Path) -> Iterator[None]:
 
 
 def _check_stamp(output: pathlib.Path, ours: dict[str, object]) -> bool:
-  """Checks that a folder holds nothing else.
+  """Checks that a folder is new or holds this submission.
 
   Returns:
-    Whether it is of another content of the same file, and no run of it had
-    begun to train: it was wrong, and has been mended.
+    Whether the folder holds the submission with an earlier content of its file,
+    and none of its runs has begun to train: the user has corrected the file.
 
   Raises:
-    UsageError: it holds something else.
+    UsageError: the folder holds something else.
   """
   try:
     found = reading.read_json(output / _STAMP)
   except FileNotFoundError:
     inside = output.iterdir() if output.is_dir() else ()
-    # A submission that was cut short before its stamp has its own copy.
+    # A submission that was killed before it wrote its stamp left only its copy.
     ends = ('.py', '.py.new', _STAMP, _STAMP + files.NEW)
     if any(
       not x.name.startswith(_LOCK) and not x.name.endswith(ends) for x in inside
@@ -139,7 +142,7 @@ def _check_stamp(output: pathlib.Path, ours: dict[str, object]) -> bool:
 
 
 def _has_begun(run: pathlib.Path) -> bool:
-  """Returns whether a run has been trained at all, or nobody can tell."""
+  """Returns whether a run has begun to train; True if that is unknown."""
   try:
     lines = reading.read_lines(run / 'metrics.csv').readlines()
     has_rows = len(lines) > 1

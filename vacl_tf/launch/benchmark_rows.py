@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of the benchmark: what one training run of a submission came to."""
+"""Rows of the benchmark: the results of one training run each."""
 
 import dataclasses
 import hashlib
@@ -20,7 +20,7 @@ from vacl_tf.training import files
 
 ENDING = '.json'
 _COMPARED = ('coverage', 'success', 'area')
-# What follows from the curve, and from the final evaluation.
+# Fields that follow from the curve, and those of the final evaluation.
 _OF_CURVE = ('area', 'steps_to_level', 'ended')
 _OF_EVALUATION = tuple(
   name + end
@@ -32,33 +32,34 @@ _ROUNDING = 1e-6
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Row:
-  """A run of a submission.
+  """The results of one run of a submission.
 
   Attributes:
     benchmark: version of the protocol.
-    is_smoke: whether it is of a short submission.
+    is_smoke: whether the submission is a smoke test with small budgets.
     submission: name of the curriculum.
-    sha256: of the submitted file; empty for a curriculum of the library.
-    task: name.
-    seed: of the run.
-    num_env_steps: the budget.
-    env_steps: played.
-    coverage: of the final evaluation, with its interval over tasks.
-    coverage_low: its lower end.
-    coverage_high: its upper end.
-    success: share of tasks solved as a whole, likewise.
-    success_low: its lower end.
-    success_high: its upper end.
-    area: mean over the budget of the greedy coverage of target tasks.
+    sha256: digest of the submitted file; empty for a curriculum of the library.
+    task: name of the task.
+    seed: seed of the run.
+    num_env_steps: budget of environment steps.
+    env_steps: environment steps played.
+    coverage: coverage in the final evaluation.
+    coverage_low: lower end of its interval over tasks.
+    coverage_high: upper end of that interval.
+    success: share of tasks solved as a whole in the final evaluation.
+    success_low: lower end of its interval over tasks.
+    success_high: upper end of that interval.
+    area: mean over the budget of the greedy policy's coverage of target tasks.
     steps_to_level: environment steps until coverage stays above 0.9, None if it
       does not.
-    ended: see `study_records`.
-    wall_seconds: of training.
-    digest: of the numbers of the curve and of the final evaluation.
-    constants: of the curriculum.
+    ended: how the run ended, see `study_records`.
+    wall_seconds: wall time of training.
+    digest: SHA-256 of the numbers of the curve and of the final evaluation.
+    constants: {name: value} of the curriculum's constants.
     processor: model of the CPU.
-    versions: of this library and those below it.
-    git_revision: of the source, marked if not all of the run is of it.
+    versions: {name: version} of this library and of the packages it uses.
+    git_revision: revision of the source, marked if the run was resumed with
+      another revision, other packages or another processor.
   """
 
   benchmark: int
@@ -87,7 +88,7 @@ class Row:
 
   @property
   def file_name(self) -> str:
-    """What its file is called."""
+    """Name of the row's file."""
     smoke = 'smoke-' * self.is_smoke
     return f'{smoke}{self.task}-seed{self.seed}{ENDING}'
 
@@ -96,12 +97,12 @@ def make(state: study_records.State, *, is_smoke: bool, sha256: str) -> Row:
   """Returns the row of a complete run.
 
   Args:
-    state: of the run.
+    state: state of the run.
     is_smoke: see `Row`.
     sha256: see `Row`.
 
   Raises:
-    UsageError: its config.json can't be read.
+    UsageError: the run's config.json can't be read.
   """
   try:
     content = reading.read_json(state.path / 'config.json')
@@ -137,9 +138,10 @@ def make(state: study_records.State, *, is_smoke: bool, sha256: str) -> Row:
 
 
 def _until_it_was_known(state: study_records.State) -> study_records.State:
-  """Returns a run at chance with the curve that showed it alone.
+  """Cuts the curve of a run at chance after the point that showed this.
 
-  In which iteration it was ended depends on the clock.
+  The iteration after which such a run is stopped depends on the clock, so later
+  points may differ between machines. Other runs stay as they are.
   """
   if state.ended != study_records.CHANCE:
     return state
@@ -157,7 +159,8 @@ def _until_it_was_known(state: study_records.State) -> study_records.State:
 def _digest(state: study_records.State) -> str:
   """Returns the SHA-256 of the curve and of the final evaluation.
 
-  That of a run at chance is left out: it depends on when the run was ended.
+  The evaluation of a run at chance is left out, since it depends on when the
+  run was stopped.
   """
   at_chance = state.ended == study_records.CHANCE
   final = {} if at_chance else state.evaluation or {}
@@ -172,10 +175,10 @@ def _digest(state: study_records.State) -> str:
 
 
 def write(row: Row, folder: pathlib.Path) -> pathlib.Path:
-  """Writes a row whole or not at all; returns its file.
+  """Writes a row completely or not at all; returns its path.
 
   Raises:
-    WriteError: it can't be written.
+    WriteError: the file can't be written.
   """
   path = folder / row.file_name
   files.write_json(path, dataclasses.asdict(row))
@@ -186,7 +189,7 @@ def read(path: pathlib.Path) -> Row:
   """Reads a row.
 
   Raises:
-    UsageError: it can't be read, is none, or is of another version.
+    UsageError: the file can't be read, is not a row, or has another version.
   """
   try:
     content = reading.read_json(path)
@@ -217,7 +220,7 @@ def read(path: pathlib.Path) -> Row:
 
 
 def _is_whole(row: Row) -> bool:
-  """Returns whether fields have their types, and the task is one of ours."""
+  """Returns whether the fields have the right types and fit the protocol."""
   planned = {task.name: task for task in protocol.tasks(row.is_smoke is True)}
   task = planned.get(row.task) if isinstance(row.task, str) else None
   return (
@@ -228,13 +231,13 @@ def _is_whole(row: Row) -> bool:
     and task is not None
     and row.seed in protocol.seeds(row.is_smoke)
     and row.num_env_steps == task.num_env_steps
-    # Of a file the name would be imported.
+    # `benchmark_submission.load` would import a name like mine.py as a file.
     and row.submission.isidentifier()
   )
 
 
 def _is_alike(value: Any, kind: Any) -> bool:
-  kind = getattr(kind, '__origin__', kind)  # dict of dict[str, str].
+  kind = getattr(kind, '__origin__', kind)  # dict[str, str] -> dict.
   if isinstance(value, bool):
     return kind is bool
   if kind is float or kind == float | None:
@@ -245,11 +248,13 @@ def _is_alike(value: Any, kind: Any) -> bool:
 
 
 def read_all(folders: Iterable[pathlib.Path]) -> list[Row]:
-  """Returns the rows of folders, by file name; one may be missing.
+  """Returns the rows of each folder, sorted by file name.
+
+  Folders that do not exist are skipped.
 
   Raises:
-    UsageError: a folder or a row can't be read, a row is that of another
-      file, or two are of the same run.
+    UsageError: a folder or a row can't be read, a file has the name of another
+      row, or two rows are of the same run.
   """
   rows, paths = [], {}
   for folder in folders:
@@ -279,10 +284,10 @@ def read_all(folders: Iterable[pathlib.Path]) -> list[Row]:
 
 
 def compare(old: Row, new: Row) -> tuple[bool, str]:
-  """Compares a row with what came when its seed was trained again.
+  """Compares a row with that of the same seed trained again.
 
   Returns:
-    Whether they agree, and a line that says how.
+    Whether the rows agree, and one line that says how closely.
   """
   made_by = [(x.processor, x.versions, x.git_revision) for x in (old, new)]
   is_known = old.git_revision != 'unknown' and not any(
@@ -310,9 +315,9 @@ def compare(old: Row, new: Row) -> tuple[bool, str]:
 
 
 def _not_of_digest(old: Row, new: Row) -> str:
-  """Returns which numbers of a row are not those of its curve; '' if none."""
-  # The digest of a run at chance does not tell when it was ended, after some
-  # steps more or less, nor its final evaluation.
+  """Returns how rows of the same digest differ; '' if they do not."""
+  # The digest of a run at chance covers neither the number of steps after which
+  # it was stopped, which varies, nor its final evaluation.
   is_at_chance = old.ended == new.ended == study_records.CHANCE
   wrong = []
   for names, most in (

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What is submitted to the benchmark: one curriculum, by name or in a file."""
+"""A submission to the benchmark: one curriculum, by name or in a file."""
 
 import hashlib
 from typing import NamedTuple
@@ -11,16 +11,16 @@ from vacl_tf import reading
 from vacl_tf.launch import command_line
 from vacl_tf.launch import extensions
 
-_MAX_BYTES = 1 << 20  # Of a file.
+_MAX_BYTES = 1 << 20  # Largest size of a submitted file.
 
 
 class Submission(NamedTuple):
   """A curriculum that was submitted.
 
   Attributes:
-    name: that it is registered by.
-    file: its name, empty for one of the library's own.
-    content: of the file.
+    name: name under which the curriculum is registered.
+    file: name of the submitted file; empty for a curriculum of the library.
+    content: content of the file.
   """
 
   name: str
@@ -34,7 +34,7 @@ class Submission(NamedTuple):
 
   @property
   def copy(self) -> str:
-    """What its copy is called; where the user stands no module is."""
+    """Name of the file's copy; no module of the user has a name like it."""
     return f'{self.file.removesuffix(".py")}_{self.sha256[:8]}.py'
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The table of the benchmark, made of its rows alone."""
+"""The table of the benchmark, made only from its rows."""
 
 import pathlib
 from collections.abc import Callable, Iterator, Sequence
@@ -17,13 +17,13 @@ _BEGIN, _END = '<!-- begin of the table -->\n', '<!-- end of the table -->\n'
 _MILLION = 1e6
 
 _Rows = Sequence[benchmark_rows.Row]
-# Name of a curriculum, and digest of its file.
+# Rows by the name of the curriculum and the digest of its file.
 _Submissions = dict[tuple[str, str], list[benchmark_rows.Row]]
 
 
 def render(rows: _Rows) -> str:
   """Returns the tables of full and of smoke submissions, in Markdown."""
-  # The same rows have the same intervals, in whatever order they come.
+  # The intervals must not depend on the order in which the rows come.
   rows = sorted(rows, key=lambda x: (x.submission, x.sha256, x.seed))
   lines = []
   for is_smoke in (False, True):
@@ -35,8 +35,8 @@ def rewritten(page: str, folder: pathlib.Path) -> str:
   """Returns a page with the table of the rows in FOLDER/SUBMISSION/*.json.
 
   Args:
-    page: has the two lines that the table stands between.
-    folder: of all submissions.
+    page: text with the two marker lines that enclose the table.
+    folder: folder with one subfolder for each submission.
   """
   before, _, rest = page.partition(_BEGIN)
   _, _, after = rest.partition(_END)
@@ -45,7 +45,7 @@ def rewritten(page: str, folder: pathlib.Path) -> str:
 
 
 def _part(rows: _Rows, is_smoke: bool) -> Iterator[str]:
-  """Yields what there is to say of full submissions, or of smoke ones."""
+  """Yields the lines on full submissions, or those on smoke submissions."""
   submissions: _Submissions = {}
   for row in rows:
     submissions.setdefault((row.submission, row.sha256), []).append(row)
@@ -71,7 +71,7 @@ def _part(rows: _Rows, is_smoke: bool) -> Iterator[str]:
 
 
 def _overall_lines(submissions: _Submissions) -> Iterator[str]:
-  """Yields a row a submission; of incomplete ones no number over tasks."""
+  """Yields a row for each submission, with scores if it is complete."""
   yield from study_table.table_header(
     *('submission', 'file', 'runs'),
     *('IQM of success', 'mean of success', 'IQM of area'),
@@ -96,7 +96,7 @@ def _over_tasks(
   statistic: Callable[..., np.ndarray],
   read: Callable[[benchmark_rows.Row], float],
 ) -> str:
-  """Returns a statistic of tasks and seeds, runs drawn anew within tasks."""
+  """Returns a statistic of all runs, with a bootstrap stratified by task."""
   groups = [
     np.array([read(row) for row in rows if row.task == task.name])
     for task in protocol.TASKS
@@ -105,7 +105,7 @@ def _over_tasks(
 
 
 def _task_lines(task: studies.Task, submissions: _Submissions) -> Iterator[str]:
-  """Yields the table of a task, a row a submission that has runs of it."""
+  """Yields the table of a task, with a row for each submission."""
   yield from ('', f'**{task.name}**, {task.num_env_steps / _MILLION:g} M steps')
   yield ''
   level = studies.LEVEL
@@ -119,7 +119,7 @@ def _task_lines(task: studies.Task, submissions: _Submissions) -> Iterator[str]:
       yield study_table.table_row(name, '0', *6 * ['-'])
       continue
     reached = [x.steps_to_level for x in rows if x.steps_to_level is not None]
-    # The whole budget for the others, as in the tables of studies.
+    # The others count with the whole budget, as in the tables of studies.
     steps = [*reached, *(len(rows) - len(reached)) * [task.num_env_steps]]
     yield study_table.table_row(
       name,
@@ -142,7 +142,7 @@ def _mean(values: Sequence[float]) -> str:
 def _missing_lines(
   who: tuple[str, str], rows: _Rows, is_smoke: bool
 ) -> Iterator[str]:
-  """Yields which runs a submission lacks."""
+  """Yields a line on the runs that a submission lacks, if there are any."""
   there = {(row.task, row.seed) for row in rows}
   missing = []
   for task in protocol.tasks(is_smoke):

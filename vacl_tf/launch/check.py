@@ -31,14 +31,14 @@ _ENV = command_line.Flag(
 
 
 class _Trial(NamedTuple):
-  """Something that was registered, and how it is tried."""
+  """A registered task, agent or curriculum, and the task to try it on."""
 
   kind: str
   name: str
   env: str
 
   def run(self) -> str:
-    """Returns what was found; raises as `trials` does."""
+    """Returns a line on the result; raises what `trials` raises."""
     if self.kind == 'task':
       return trials.of_task(self.name)
     if self.kind == 'agent':
@@ -47,10 +47,10 @@ class _Trial(NamedTuple):
 
 
 def _list_trials() -> Iterator[_Trial]:
-  """Yields all that is not of this library.
+  """Yields a trial for each registered entry that is not the library's own.
 
   Raises:
-    UsageError: nothing is, or there is no such task.
+    UsageError: there is no such entry, or the trials' task can't be made.
   """
   tasks, agents, curricula = (
     [name for name in registry.names() if name not in ours]
@@ -81,7 +81,7 @@ define = command_line.defines(_ENV, devices.DEVICE, command_line.IMPORT)
 
 
 def main() -> int:
-  """Prints a line for each; returns the exit code."""
+  """Prints a line for each trial; returns the exit code."""
   devices.check_unused()
   devices.use()
   code = 0

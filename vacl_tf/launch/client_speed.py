@@ -22,23 +22,23 @@ from vacl_tf.launch import curriculum_server
 _NUM_TASKS = 120
 _NUM_DIMS = 16  # Positions of four agents and four landmarks.
 _CORNER = np.ones([_NUM_DIMS])
-_WARM_ROUNDS = 80  # Fill both sets of task expansion.
-_SOLVED_SHARE = 0.3  # Of a batch, as in the curriculum part of `benchmark`.
-_REACH = 1.8  # Of a point from the origin: cuts the corners off.
+_WARM_ROUNDS = 80  # They fill both sets of task expansion.
+_SOLVED_SHARE = 0.3  # Share of solved tasks, as in `benchmark`.
+_REACH = 1.8  # Largest squared distance from the origin: cuts off the corners.
 _SEED = 0
 
-# Returns what a round's first and second half took, in seconds.
+# Plays a round with these values; returns the seconds of sample and update.
 Round = Callable[[np.ndarray], tuple[float, float]]
 
 
 def measure(
   rounds: int, warm_rounds: int = _WARM_ROUNDS
 ) -> dict[str, dict[str, float]]:
-  """Returns milliseconds by curriculum: medians, and the least of an update.
+  """Returns milliseconds by curriculum: medians, and the fastest update.
 
   Args:
-    rounds: that are timed, of each curriculum by turns.
-    warm_rounds: before.
+    rounds: number of timed rounds of each curriculum.
+    warm_rounds: number of rounds before those.
   """
   make = functools.partial(
     client.Curriculum,
@@ -58,7 +58,7 @@ def measure(
     times: dict[str, list[tuple[float, float]]] = {name: [] for name in kinds}
     for _ in range(warm_rounds + rounds):
       values = (rng.uniform(size=_NUM_TASKS) < _SOLVED_SHARE).astype(np.float32)
-      # By turns, so that what else the machine does slows all of them.
+      # They take turns, so that other load on the machine slows all of them.
       for name, play in kinds.items():
         times[name].append(play(values))
   return {name: _summary(found[warm_rounds:]) for name, found in times.items()}
@@ -92,7 +92,7 @@ def _of_client(curriculum: client.Curriculum) -> Round:
 
 
 def _eager() -> Round:
-  """Returns a round of the same curriculum, in this process, as it stands."""
+  """Returns a round of the same curriculum in this process, not compiled."""
   import tensorflow as tf
 
   from vacl_tf import randomness

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Which processes train a run together, as TF_CONFIG or Slurm tell each."""
+"""The processes that train a run together, from TF_CONFIG or Slurm."""
 
 import dataclasses
 import json
@@ -10,13 +10,13 @@ import tensorflow as tf
 
 from vacl_tf.launch import command_line
 
-VARIABLE = 'TF_CONFIG'  # Of the environment, where TensorFlow looks.
+VARIABLE = 'TF_CONFIG'  # Environment variable that TensorFlow reads.
 _TASKS = 'SLURM_STEP_NUM_TASKS'
 _JOB = 'SLURM_JOB_ID'
 _NODE = 'SLURMD_NODENAME'
 _LOCAL = 'SLURM_LOCALID'
 _FIRST_PORT = 12000
-_PORTS_OF_JOB = 64  # As two jobs may share a machine.
+_PORTS_OF_JOB = 64  # Each job has its own: two may share a machine.
 _NUM_JOBS = 256
 
 
@@ -25,9 +25,9 @@ class Cluster:
   """The processes of a run.
 
   Attributes:
-    source: what tells of them, for messages.
-    workers: their addresses, like host:port.
-    index: of this process.
+    source: where the list of processes comes from, for messages.
+    workers: addresses of the processes, like host:port.
+    index: index of this process in `workers`.
   """
 
   source: str
@@ -36,13 +36,13 @@ class Cluster:
 
   @property
   def local_index(self) -> int:
-    """How many of the processes before this one share its machine."""
+    """Number of processes before this one on the same machine."""
     hosts = [x.rpartition(':')[0] for x in self.workers]
     return hosts[: self.index].count(hosts[self.index])
 
   @property
   def text(self) -> str:
-    """Value of TF_CONFIG that says the same."""
+    """This object as a value of TF_CONFIG."""
     task = {'type': 'worker', 'index': self.index}
     cluster = {'worker': list(self.workers)}
     return json.dumps({'cluster': cluster, 'task': task})
@@ -51,10 +51,11 @@ class Cluster:
 def named() -> Cluster | None:
   """Returns the processes that the environment names; None if it names none.
 
-  TF_CONFIG goes before Slurm, of which only the tasks of one `srun` count.
+  TF_CONFIG takes precedence over Slurm. With Slurm, the processes are the tasks
+  of one `srun`.
 
   Raises:
-    UsageError: what it says can't be.
+    UsageError: the environment does not name a valid list of processes.
   """
   if VARIABLE in os.environ:
     return _of_tf_config(os.environ[VARIABLE])
@@ -67,7 +68,8 @@ def _of_tf_config(text: str) -> Cluster:
   try:
     content = json.loads(text)
     workers, task = content['cluster']['worker'], content['task']
-    # As text, too: shells and templates quote it. 0.7 and 1e999 are no index.
+    # The index may be text, since shells and templates quote it. 0.7 and 1e999
+    # are refused.
     index = int(str(task['index']))
     is_valid = (
       isinstance(workers, list)
@@ -92,8 +94,8 @@ def _of_slurm() -> Cluster:
   try:
     job = int(os.environ[_JOB])
     first = _FIRST_PORT + _PORTS_OF_JOB * (job % _NUM_JOBS)
-    # Told of one GPU for each task, so that it looks for none: which one a
-    # process takes is decided as on any other machine, see `devices`.
+    # These numbers keep the resolver from looking for GPUs: `devices` chooses
+    # the GPU of a process, as on any other machine.
     resolver = tf.distribute.cluster_resolver.SlurmClusterResolver(
       port_base=first,
       gpus_per_node=_PORTS_OF_JOB,
@@ -101,7 +103,8 @@ def _of_slurm() -> Cluster:
       auto_set_gpu=False,
     )
     workers = tuple(resolver.cluster_spec().as_dict()['worker'])
-    # Not by the rank: the resolver sorts the machines by name, Slurm does not.
+    # The rank may be another index: the resolver sorts the machines by name,
+    # Slurm does not.
     me = f'{os.environ[_NODE]}:{first + int(os.environ[_LOCAL])}'
     return Cluster('Slurm', workers, workers.index(me))
   except (KeyError, ValueError, RuntimeError) as error:

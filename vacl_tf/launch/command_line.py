@@ -23,10 +23,10 @@ from vacl_tf.launch import signals
 
 
 class Flag:
-  """A flag that exists while a command runs that has it.
+  """A flag that exists only while a command that has it runs.
 
-  So commands may have flags of the same name and yet be imported together, and
-  what they call can be called without any flags.
+  Commands with flags of the same name can therefore be imported together, and
+  the functions that commands call also work without any flags.
   """
 
   def __init__(
@@ -42,11 +42,11 @@ class Flag:
 
     Args:
       kind: one of absl's functions that define flags.
-      name: of the flag.
-      default: value if it is not given.
-      about: what --help says; the range and the default are added.
-      group: heading below which --help lists it.
-      **bounds: of its value, as absl takes them.
+      name: name of the flag.
+      default: value if the flag is not given.
+      about: text of --help, which adds the range and the default.
+      group: heading below which --help lists the flag.
+      **bounds: bounds of the value, as absl takes them.
     """
     self.name = name
     self.default = default
@@ -56,31 +56,31 @@ class Flag:
     self._bounds = bounds
 
   def define(self) -> None:
-    """Makes it known to absl."""
+    """Defines the flag in absl."""
     self._kind(self.name, self.default, self._about, **self._bounds)
     _groups[self.name] = self._group
 
   def meaning(self, about: str, group: str) -> 'Flag':
-    """Returns the same flag as another command explains it."""
+    """Returns the same flag with the help text of another command."""
     return Flag(
       self._kind, self.name, self.default, about, group, **self._bounds
     )
 
   @property
   def value(self) -> Any:
-    """What it was given; the default outside of commands that have it."""
+    """The flag's value; its default while no command with the flag runs."""
     if self.name in flags.FLAGS:
       return flags.FLAGS[self.name].value
     return self.default
 
   @property
   def is_given(self) -> bool:
-    """Whether the command line has it."""
+    """Whether the command line has the flag."""
     return self.name in flags.FLAGS and bool(flags.FLAGS[self.name].present)
 
 
-_groups: dict[str, str] = {}  # Of the flags that there are now.
-MACHINE = 'The machine'  # Heading of flags that results do not depend on.
+_groups: dict[str, str] = {}  # {flag: heading} of the current flags.
+MACHINE = 'The machine'  # Heading of flags that do not affect results.
 
 RUN_DIR = Flag(flags.DEFINE_string, 'run_dir', None, 'Folder of the run.')
 SEED = Flag(
@@ -103,9 +103,9 @@ IMPORT = Flag(
 )
 
 USAGE, FAILURE = 2, 1  # Exit codes.
-UNREAD = 141  # As of a command that SIGPIPE ends: nobody reads any more.
+UNREAD = 141  # As after SIGPIPE: nobody reads the output any more.
 
-# Whichever TensorFlow is to use.
+# The packages that tf.keras may stand for.
 _KERAS = ('keras', 'tf_keras')
 _DEFINE = {
   bool: flag_kinds.switch,
@@ -119,15 +119,15 @@ _is_own_process = False
 
 
 class UsageError(ValueError):
-  """The user can fix it; the message is one line and says how."""
+  """An error that the user can fix; the message says how, in one line."""
 
 
 @contextlib.contextmanager
 def as_usage_error(*refusals: type[Exception]) -> Iterator[None]:
-  """Raises what is refused within as a UsageError of the same words.
+  """Turns exceptions of some types into a UsageError of the same message.
 
   Args:
-    *refusals: what the user can fix, when it is raised.
+    *refusals: types of exceptions that the user can fix.
   """
   try:
     yield
@@ -143,7 +143,7 @@ def start(
   *,
   is_printer: bool = False,
 ) -> None:
-  """Runs a command as a process of its own; see `run`."""
+  """Runs a command that has this process to itself; see `run`."""
   global _is_own_process
   _is_own_process = True
   outputs.guard()
@@ -168,15 +168,16 @@ def run(
 
   Args:
     main: the command; returns its exit code, None for 0.
-    define: given the arguments, defines the flags that depend on them, after
-      the modules of --import have been imported and before flags are parsed.
-      They are gone when the command ends.
-    is_printer: whether what it prints is what it is for. Other commands do not
-      fail if that can't be written.
+    define: function that takes the arguments and defines the flags, which may
+      depend on them. It is called after the modules of --import have been
+      imported and before flags are parsed. The flags are removed when the
+      command ends.
+    is_printer: whether the purpose of the command is to print something. Such a
+      command fails if its output can't be written; other commands do not.
   """
   arguments = sys.argv[1:]
   try:
-    with contextlib.redirect_stdout(sys.stderr):  # The command has the other.
+    with contextlib.redirect_stdout(sys.stderr):  # stdout is for the command.
       load_modules(_modules(given(arguments, 'import')), _note)
     with _flags_for_now():
       define(arguments)
@@ -194,7 +195,7 @@ def run(
 
 @contextlib.contextmanager
 def _flags_for_now() -> Iterator[None]:
-  """Removes the flags that are defined meanwhile."""
+  """Removes the flags that the block defines, at its end."""
   known = set(flags.FLAGS)
   try:
     yield
@@ -213,7 +214,7 @@ def _parsed_and_called(main: Callable[[], int | None]) -> int:
     rest = flags.FLAGS(sys.argv)[1:]
   except flags.UnrecognizedFlagError as error:
     raise UsageError(_unknown(error)) from error
-  except ValueError as error:  # Of --noflag=1, which absl does not expect.
+  except ValueError as error:  # From --noflag=1, which absl does not expect.
     raise UsageError(str(error)) from error
   if rest:
     raise UsageError(f'{rest[0]!r} is not a flag; flags begin with --')
@@ -221,10 +222,11 @@ def _parsed_and_called(main: Callable[[], int | None]) -> int:
 
 
 def _unknown(error: flags.UnrecognizedFlagError) -> str:
-  """Returns what is said of a flag that does not exist.
+  """Returns the message for a flag that does not exist.
 
-  Absl proposes those that are spelled alike. Those that end alike come first:
-  config.ppo.clip for clip, num_agents for config.environment.num_agents.
+  It proposes flags with the same last part, such as config.ppo.clip for clip or
+  num_agents for config.environment.num_agents. If there are none, it has the
+  proposals of absl, which are spelled alike.
   """
   end = error.flagname.removesuffix('.name').rpartition('.')[2]
   alike = sorted(x for x in flags.FLAGS if x.rpartition('.')[2] == end)
@@ -250,7 +252,7 @@ def fail(message: str) -> int:
 
 
 def given(arguments: Sequence[str], name: str) -> list[str]:
-  """Returns the values that a flag is given in arguments, before parsing."""
+  """Returns the unparsed values that arguments give to a flag."""
   values = []
   for index, argument in enumerate(arguments):
     if argument == '--':
@@ -262,12 +264,12 @@ def given(arguments: Sequence[str], name: str) -> list[str]:
 
 
 def last(arguments: Sequence[str], flag: Flag) -> str | None:
-  """Returns what a flag is given last, unparsed; None if it is not given."""
+  """Returns the last unparsed value of a flag; None if it is not given."""
   return next(reversed(given(arguments, flag.name)), None)
 
 
 def defines(*these: Flag) -> Callable[[Sequence[str]], None]:
-  """Returns what `run` is given to define these flags."""
+  """Returns a function for the argument `define` of `run`."""
 
   def define(arguments: Sequence[str]) -> None:
     del arguments
@@ -283,16 +285,16 @@ def load_modules(
   """Imports modules of a user; see `extensions.load`.
 
   Raises:
-    ImportFailure: one can't be imported.
+    ImportFailure: a module can't be imported.
   """
-  if names:  # Most of them import it, and would not do so quietly.
+  if names:  # Most modules import TensorFlow; here it is quiet.
     with quiet_imports():
       import tensorflow as tf  # noqa: F401
   extensions.load(names, folder('.'), note)
 
 
 def imports() -> tuple[str, ...]:
-  """Returns what --import names, as the user wrote it."""
+  """Returns the modules and files of --import, as the user wrote them."""
   return _modules(IMPORT.value)
 
 
@@ -307,13 +309,13 @@ def define_leaves(
   without: Iterable[str] = (),
   groups: Callable[[str], str] = lambda name: '',
 ) -> None:
-  """Defines a flag for each leaf of a config; None where it isn't given.
+  """Defines a flag for each leaf of a config; flags not given are None.
 
   Args:
-    prefix: of the names of the flags.
-    node: the config, with defaults.
-    without: leaves that have flags of their own.
-    groups: returns the heading below which --help lists a leaf.
+    prefix: prefix of the names of the flags.
+    node: the config; --help shows its values as the defaults.
+    without: names of leaves to leave out, since they have other flags.
+    groups: function that returns the heading below which --help lists a leaf.
   """
   for name, value in overrides.leaves(node).items():
     if name not in without:
@@ -335,7 +337,7 @@ def given_leaves(prefix: str, node: Any) -> dict[str, Any]:
 
 
 def describe(flag: str, about: str) -> None:
-  """Sets what --help says of a flag that is defined already."""
+  """Sets the help text of a flag that is already defined."""
   flags.FLAGS[flag].help = about
 
 
@@ -348,7 +350,7 @@ def _note(message: str) -> None:
 
 
 def folder(path: str | pathlib.Path) -> pathlib.Path:
-  """Returns a path given by the user, relative to where the user stands."""
+  """Returns a user's path, relative to the user's working directory."""
   root = pathlib.Path(os.environ.get('BUILD_WORKING_DIRECTORY', '.'))
   # A shell leaves the ~ of --run_dir=~/runs as it is.
   return root / os.path.expanduser(path)
@@ -356,10 +358,11 @@ def folder(path: str | pathlib.Path) -> pathlib.Path:
 
 @contextlib.contextmanager
 def quiet_imports() -> Iterator[None]:
-  """Imports TensorFlow without its greetings, and without Keras.
+  """Imports TensorFlow without its messages, and without Keras.
 
-  Some of what it writes to stderr comes before it reads its log level. Keras
-  takes a second and no command uses it; who asks for tf.keras later gets it.
+  TensorFlow writes some messages before it reads its log level, so stderr is
+  redirected. Importing Keras takes a second, and no command uses it; tf.keras
+  can still be imported later.
   """
   left_out = [name for name in _KERAS if name not in sys.modules]
   sys.modules.update(dict.fromkeys(left_out))  # As if not installed.

@@ -9,8 +9,8 @@ from vacl_tf.launch import command_line
 from vacl_tf.launch import config_table
 
 PREFIX = 'config.'
-# From these, which have flags and arguments of their own, the rest of a config
-# follows.
+# Fields that determine the defaults of all others, each with the name of the
+# flag and argument that sets it.
 CHOOSE_PRESETS = {
   'seed': 'seed',
   'preset': 'preset',
@@ -24,7 +24,7 @@ CHOOSE_PRESETS = {
 
 
 def define(cfg: config.Config) -> None:
-  """Defines a flag for each leaf of a config that has none of its own."""
+  """Defines a flag for each leaf of a config but those of CHOOSE_PRESETS."""
   command_line.define_leaves(
     PREFIX, cfg, CHOOSE_PRESETS, lambda name: config_table.title(cfg, name)
   )

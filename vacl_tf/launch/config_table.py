@@ -11,14 +11,14 @@ from vacl_tf import presets
 from vacl_tf.launch import fields
 
 _EMPTY = '(empty)'
-# Sections whose defaults are those of what has been chosen by name.
+# Sections whose defaults come from what was chosen by name.
 _CHOSEN = {
   'environment': 'task',
   'agent': 'agent',
   'curriculum': 'curriculum',
 }
 _OF_TASK = ('agent.name', 'progression.entity_counts')
-_OF_COUNTS = 'num_env_steps'  # Of a preset, though no constant.
+_OF_COUNTS = 'num_env_steps'  # Set by a preset, although it is not a constant.
 
 
 def title(cfg: config.Config, name: str) -> str:
@@ -35,7 +35,7 @@ def page(
 
   Args:
     cfg: all constants.
-    length: of the run.
+    length: length of the run.
     given: fields that the command line names.
   """
   leaves = overrides.leaves(cfg)
@@ -48,7 +48,7 @@ def page(
     rows.append((name, fields.told(value), origin))
   counts = [f'environment.{field}' for field in cfg.environment.count_fields]
   if {'progression.entity_counts', *counts} & set(given):
-    given = {*given, *counts}  # Those that are not given follow.
+    given = {*given, *counts}  # The other counts follow.
   rows = [
     (name, value, 'command line' if name in given else origin)
     for name, value, origin in rows
@@ -61,7 +61,7 @@ def page(
 
 
 def _origin(name: str, of_preset: Collection[str]) -> str:
-  """Returns where a leaf comes from that the command line does not name."""
+  """Returns the origin of a leaf that the command line does not name."""
   if name in of_preset:
     return 'preset'
   if name in _OF_TASK:

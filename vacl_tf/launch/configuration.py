@@ -8,7 +8,7 @@ The page is read from the dataclasses and the presets of the tasks.
 from collections.abc import Iterator
 from typing import Any
 
-from vacl_tf import builtin  # noqa: F401  Registers what has names.
+from vacl_tf import builtin  # noqa: F401  Registers the built-in entries.
 from vacl_tf import catalog
 from vacl_tf import config
 from vacl_tf import overrides
@@ -77,7 +77,7 @@ def _section(prefix: str, node: Any) -> str:
 
 
 def _told(value: Any) -> str:
-  """Returns a value as the page has it."""
+  """Returns a value as the page shows it."""
   if isinstance(value, str):
     return f'`{value}`' if value else ''
   if isinstance(value, int) and not isinstance(value, bool):

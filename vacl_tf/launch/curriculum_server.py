@@ -1,9 +1,9 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The process behind `vacl_tf.client.Curriculum`: answers what it is asked.
+"""The process behind `vacl_tf.client.Curriculum`: answers its requests.
 
-It ends when its standard input does, or when the process that started it is
-gone.
+It ends when its standard input is closed, or when the process that started it
+is gone.
 """
 
 import os
@@ -25,13 +25,13 @@ from vacl_tf import reading
 from vacl_tf.client import wire
 from vacl_tf.launch import extensions
 
-_PATIENCE = 1.0  # Seconds between looks at who started this process.
+_PATIENCE = 1.0  # Seconds between checks for the parent process.
 Arrays = dict[str, np.ndarray]
 Answer = tuple[dict[str, Any], Arrays]
 
 
 class _Trainer:
-  """The process that asks, and may be asked back."""
+  """The trainer's process, which sends requests and answers questions."""
 
   def __init__(self, requests: BinaryIO, answers: BinaryIO) -> None:
     self._requests = requests
@@ -46,10 +46,10 @@ class _Trainer:
     wire.write(self._answers, header, arrays)
 
   def feasible(self, tasks: np.ndarray) -> np.ndarray:
-    """Returns which entities of tasks are legal, as the trainer says.
+    """Asks the trainer which entities of tasks are legal.
 
     Raises:
-      ValueError: it could not say.
+      ValueError: the trainer's function failed.
     """
     self.write({'ask': 'feasible'}, {'tasks': tasks})
     header, arrays = self.read()
@@ -64,7 +64,7 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
   A request that can't be met is answered with {'error': one line}.
 
   Raises:
-    wire.GarbledError: what arrived is no message.
+    wire.GarbledError: the bytes received are no message.
   """
   trainer = _Trainer(requests, answers)
   verbs: dict[str, Callable[[dict[str, Any], Arrays], Answer]] = {}
@@ -102,7 +102,7 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
         f'python={sys.executable}: {error}; give the path of an interpreter '
         'that has vacl_tf and what it needs'
       )
-    except Exception as error:  # Of somebody's curriculum; the state is whole.
+    except Exception as error:  # From a user's curriculum; the state is intact.
       line = reading.one_line(f'{type(error).__name__}: {error}')
       told = f'the curriculum failed: {line}'
     trainer.write({'error': told})
@@ -111,13 +111,13 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
 def make_config(
   name: str, num_tasks: int, seed: int, changes: Mapping[str, Any]
 ) -> config.Config:
-  """Returns the constants that matter without one of our learners.
+  """Returns the config of a curriculum without one of the library's learners.
 
   Args:
-    name: of the curriculum.
-    num_tasks: of the largest batch.
+    name: name of the curriculum.
+    num_tasks: number of tasks of the largest batch.
     seed: root of all randomness.
-    changes: of the curriculum's constants.
+    changes: {name: value} of the curriculum's constants to change.
 
   Raises:
     ValueError: there is no such curriculum, or a constant is not possible.
@@ -134,7 +134,7 @@ def make_config(
 
 
 def _make(trainer: _Trainer, header: dict[str, Any], arrays: Arrays) -> Any:
-  """Returns the `curriculum_service.Service` that is asked for."""
+  """Returns the `curriculum_service.Service` that a request asks for."""
   if header['version'] != vacl_tf.__version__:
     raise ValueError(
       f'python: vacl_tf is {vacl_tf.__version__} there and '
@@ -143,7 +143,7 @@ def _make(trainer: _Trainer, header: dict[str, Any], arrays: Arrays) -> Any:
   extensions.load(
     header['imports'], pathlib.Path(header['folder']), lambda line: None
   )
-  # Before TensorFlow is imported, which takes seconds.
+  # Errors should come before TensorFlow is imported, which takes seconds.
   cfg = make_config(
     header['name'], header['num_tasks'], header['seed'], header['changes']
   )
@@ -163,7 +163,7 @@ def _make(trainer: _Trainer, header: dict[str, Any], arrays: Arrays) -> Any:
 def _verbs(
   service: Any,
 ) -> dict[str, Callable[[dict[str, Any], Arrays], Answer]]:
-  """Returns what can be asked of a service, by name."""
+  """Returns {request: function that answers it} of a service."""
 
   def sample(header: dict[str, Any], _: Arrays) -> Answer:
     tasks = service.sample(header['size'])
@@ -185,10 +185,10 @@ def _verbs(
 
 
 def _leave_with(parent: int) -> NoReturn:
-  """Ends the process when its parent is another one than this.
+  """Ends this process when `parent` is no longer its parent process.
 
-  A trainer that forks leaves copies of its end of the pipe in processes that
-  may live on.
+  Standard input may stay open then: if a trainer forks, its children have
+  copies of its end of the pipe, and they may outlive it.
   """
   while os.getppid() == parent:
     time.sleep(_PATIENCE)
@@ -202,7 +202,7 @@ def main() -> None:
   ).start()
   requests = os.fdopen(os.dup(0), 'rb')
   answers = os.fdopen(os.dup(1), 'wb')
-  # Whatever else is printed must not end up between messages.
+  # Anything else that is printed must not end up between messages.
   nowhere = os.open(os.devnull, os.O_RDONLY)
   os.dup2(nowhere, 0)
   os.dup2(2, 1)

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""A registered curriculum for tasks that somebody else's trainer plays."""
+"""A registered curriculum for a trainer that is not the library's own."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -22,10 +22,10 @@ Arrays = dict[str, np.ndarray]
 class Service:
   """Samples tasks and learns from values, in rounds.
 
-  A round that can't be finished leaves the state as it was.
+  If `sample` or `update` fails, the state stays as it was before.
 
   Attributes:
-    feedback: what `update` takes besides values.
+    feedback: names of the feedback fields that `update` takes besides values.
   """
 
   def __init__(
@@ -34,7 +34,7 @@ class Service:
     """Makes the curriculum.
 
     Raises:
-      ValueError: it needs more than tasks and how they went.
+      ValueError: the curriculum needs more than tasks and feedback.
     """
     self._space = space
     self._num_tasks = cfg.training.num_tasks
@@ -43,9 +43,9 @@ class Service:
     self.feedback = self._curriculum.feedback
     self._variables = self._curriculum.variables
     self._round = 0
-    self._size = 0  # Tasks that wait for their values; 0 if none do.
+    self._size = 0  # Number of tasks that wait for values, or 0.
     self._batches: tuple[types.TaskBatch, ...] = ()
-    self._before = self._state()  # Of the latest `sample`.
+    self._before = self._state()  # The state before the latest `sample`.
     self._sample = self._compiled(self._sample_step)
     self._update = self._compiled(self._update_step)
 
@@ -57,7 +57,7 @@ class Service:
   def sample(self, size: int) -> np.ndarray:
     """Begins a round; returns its tasks [size, D]."""
     before = self._state()
-    # TensorFlow keeps a tensor of each number of Python's, for ever.
+    # Not a Python number, since TensorFlow keeps a tensor of each for ever.
     step = tf.constant(np.int32(self._round))
     self._batches = self._whole(
       lambda: self._sample(step, tf.constant(size)), before
@@ -70,8 +70,8 @@ class Service:
     """Ends a round; returns the curriculum's metrics.
 
     Args:
-      feedback: [size] or [size, D] by name, `value` among them.
-      evaluation: coverage of the target distribution, NaN if it is unknown.
+      feedback: {name: [size] or [size, D]}, including `value`.
+      evaluation: coverage of the target tasks, NaN if it is unknown.
     """
     if 'final_task' in feedback:
       final = self._space.from_trainer(feedback['final_task'])
@@ -88,19 +88,19 @@ class Service:
     return {name: float(x) for name, x in metrics.items()}
 
   def state(self) -> tuple[dict[str, int], Arrays]:
-    """Returns counters and variables from which `restore` goes on."""
+    """Returns counters and variables, as `restore` takes them."""
     if self._size:
-      # The batch follows from the state before it was sampled.
+      # `restore` draws the same batch again from the state before it.
       return {'round': self._round - 1, 'size': self._size}, self._before
     return {'round': self._round, 'size': 0}, self._state()
 
   def restore(
     self, counters: Mapping[str, int], arrays: Arrays
   ) -> np.ndarray | None:
-    """Goes on from a state; returns the tasks that wait for values.
+    """Restores a state; returns the tasks that wait for values, if any.
 
     Raises:
-      ValueError: it is not the state of such a curriculum.
+      ValueError: the state is of another kind of curriculum.
     """
     mine = self._state()
     if {k: (x.shape, x.dtype) for k, x in arrays.items()} != {
@@ -133,7 +133,7 @@ class Service:
     """Returns the function as a program, if the curriculum is graph code."""
     if not self._curriculum.is_compiled:
       return function
-    # What asks the trainer is no part of an XLA program.
+    # XLA can't compile a call of the trainer's feasibility function.
     return tf.function(
       function, jit_compile=self._space.is_compiled, autograph=False
     )
@@ -151,7 +151,7 @@ class Service:
       variable.assign(value)
 
   def _whole(self, call: Callable[[], Any], before: Arrays) -> Any:
-    """Returns what a call does; if it fails the state is as before."""
+    """Returns the result of a call; if it fails, restores the state."""
     try:
       return self._told(call)
     except Exception:
@@ -159,7 +159,7 @@ class Service:
       raise
 
   def _told(self, call: Callable[[], Any]) -> Any:
-    """Calls, and raises what went wrong in the trainer as it was."""
+    """Returns the result of a call; raises the trainer's own error if any."""
     self._space.failure = None
     try:
       return call()
@@ -175,8 +175,8 @@ def _make(
   """Returns the curriculum.
 
   Raises:
-    ValueError: it needs a world of ours, a policy that probes tasks, or
-      feedback that there is not.
+    ValueError: the curriculum needs a world of the library, a policy that plays
+      probes, or feedback that is not available.
   """
   name = cfg.curriculum.name
   num_tasks = cfg.training.num_tasks

@@ -1,9 +1,9 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The task space of somebody else's trainer, which is asked what is feasible.
+"""The task space of an external trainer, which says what is feasible.
 
-Curricula see a box whose sides are all equally long, whatever the units of the
-trainer are: their constants are lengths that were tuned on such a map.
+Curricula see a box with sides of equal length, whatever the units of the
+trainer are, since some of their constants are lengths tuned on such a map.
 """
 
 from collections.abc import Callable
@@ -16,8 +16,8 @@ from vacl_tf import types
 from vacl_tf.curriculum import base
 from vacl_tf.environments import task_space
 
-HALF_SIDE = 3.0  # As in Simple-Spread: what the default constants fit.
-_MAX_ROUNDS = 1000  # Of rejection sampling.
+HALF_SIDE = 3.0  # As in Simple-Spread, which the default constants fit.
+_MAX_ROUNDS = 1000  # Limit of rejection sampling.
 
 # Given tasks [k, D] in the trainer's units, returns bool [k, num_entities].
 Oracle = Callable[[np.ndarray], np.ndarray]
@@ -27,8 +27,8 @@ class TrainerSpace(task_space.BoxTaskSpace):
   """Tasks anywhere in a box, feasible where the trainer says so.
 
   Attributes:
-    failure: what the oracle, or a draw that depends on it, raised last.
-      TensorFlow tells of it only in words of its own.
+    failure: last exception of the oracle, or of a draw that depends on it. It
+      is kept here because TensorFlow raises another exception instead.
   """
 
   def __init__(
@@ -42,17 +42,17 @@ class TrainerSpace(task_space.BoxTaskSpace):
     """Initialises the space.
 
     Args:
-      low: [D] in the trainer's units.
-      high: [D] above low.
-      entity_size: numbers that belong to one entity, a divisor of D.
+      low: [D] smallest numbers of a task, in the trainer's units.
+      high: [D] largest numbers, above low.
+      entity_size: how many numbers belong to one entity, a divisor of D.
       easy: [m, D] easy tasks, in the trainer's units; None if there are none.
-      oracle: says which entities are legal; None if all in the box are. It is
-        called from other threads, one call at a time.
+      oracle: function that says which entities are legal; None if all tasks in
+        the box are. It is called from other threads, one call at a time.
     """
     half = np.full([len(low) // entity_size, 1, entity_size], HALF_SIDE)
     super().__init__(-half, half, num_agents=1)
     self._bounds = low, high
-    # As single numbers that are not outside: rounding may lead there.
+    # The bounds as float32, rounded towards the inside of the box.
     rim = low.astype(np.float32), high.astype(np.float32)
     self._rim = (
       np.where(rim[0] < low, np.nextafter(rim[0], rim[1]), rim[0]),
@@ -62,7 +62,7 @@ class TrainerSpace(task_space.BoxTaskSpace):
     self._oracle = oracle
     self.is_compiled = oracle is None
     self._asked = np.zeros([0, len(low)], np.float32)  # Tasks of the last call.
-    self._told = np.zeros([0, self.num_entities], bool)  # What came of them.
+    self._told = np.zeros([0, self.num_entities], bool)  # Its answers.
     self.failure: Exception | None = None
 
   def to_trainer(self, phi: np.ndarray) -> np.ndarray:
@@ -85,14 +85,14 @@ class TrainerSpace(task_space.BoxTaskSpace):
     return tf.reshape(legal, tf.shape(inside))
 
   def sample_easy(self, num_tasks: int, seed: types.Seed) -> tf.Tensor:
-    """Returns a random choice of the easy tasks; too few of them repeat."""
+    """Returns random easy tasks, which repeat if there are too few."""
     if not num_tasks:
       return tf.zeros([0, self.num_dims])
     if self._easy is None:
       raise ValueError(
         'easy=None: this curriculum begins with easy tasks; give some'
       )
-    # Rounding may lead from the rim to the outside.
+    # Rounding may move a task on the rim outside.
     inside = np.clip(self.from_trainer(self._easy), -HALF_SIDE, HALF_SIDE)
     phi = tf.constant(inside)
     order = tf.argsort(randomness.uniform(seed, [len(self._easy)]))
@@ -107,7 +107,7 @@ class TrainerSpace(task_space.BoxTaskSpace):
     return tf.ensure_shape(phi, [num_tasks, self.num_dims])
 
   def _draw(self, num_tasks: int, seed: np.ndarray) -> np.ndarray:
-    """Returns tasks [num_tasks, D], drawn until they are feasible."""
+    """Returns feasible tasks [num_tasks, D], by rejection sampling."""
     rng = base.generator(seed)
     found = np.zeros([num_tasks, self.num_dims], np.float32)
     is_missing = np.full([num_tasks], True)
@@ -125,9 +125,10 @@ class TrainerSpace(task_space.BoxTaskSpace):
     raise self.failure
 
   def _ask(self, phi: np.ndarray, inside: np.ndarray) -> np.ndarray:
-    """Returns bool [..., num_entities] of tasks phi [..., D].
+    """Returns bool [..., num_entities]: the legal entities of phi [..., D].
 
-    Where noise is redrawn most rows are as before; only others are asked for.
+    Only rows that differ from the last call are sent to the trainer. When noise
+    is redrawn, most rows are the same as before.
     """
     rows = phi.reshape([-1, self.num_dims])
     legal = inside.reshape([-1, self.num_entities]).copy()

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What a process computes with: one GPU or none, and how many threads."""
+"""The device and the number of threads that a process computes with."""
 
 import contextlib
 from collections.abc import Iterator, Sequence
@@ -42,10 +42,10 @@ def num_gpus() -> int:
 
 @contextlib.contextmanager
 def before_first_operation() -> Iterator[None]:
-  """Meanwhile TensorFlow is set up, which it refuses once it has computed.
+  """Encloses a set-up of TensorFlow, which has to precede all computation.
 
   Raises:
-    UsageError: it has.
+    UsageError: TensorFlow has computed already.
   """
   try:
     yield
@@ -63,14 +63,14 @@ def check_unused() -> None:
   threading = tf.config.threading
   number = threading.get_inter_op_parallelism_threads()
   with before_first_operation():
-    threading.set_inter_op_parallelism_threads(number + 1)  # Refused then.
+    threading.set_inter_op_parallelism_threads(number + 1)  # Raises if so.
     threading.set_inter_op_parallelism_threads(number)
 
 
 def bound_threads() -> None:
-  """Bounds the threads of this process as --threads says.
+  """Limits the threads of this process to --threads.
 
-  To be called before TensorFlow's first operation.
+  This must be called before TensorFlow's first operation.
   """
   if THREADS.value is None or not command_line.is_own_process():
     return
@@ -83,19 +83,19 @@ def bound_threads() -> None:
 def use(local_index: int = 0) -> None:
   """Lets this process see the device that --device names, and no other GPU.
 
-  To be called before TensorFlow's first operation. Memory of a GPU is taken as
-  it is needed.
+  This must be called before TensorFlow's first operation. Memory of a GPU is
+  allocated as it is needed.
 
   Args:
     local_index: number of replicas before this one on the same machine.
 
   Raises:
-    UsageError: --device is not what there is.
+    UsageError: the device of --device does not exist.
   """
   gpus = _gpus()
   number = _chosen(DEVICE.value, len(gpus), local_index)
   if not command_line.is_own_process():
-    return  # Who calls us from Python has chosen.
+    return  # A caller from Python chooses its own devices.
   visible = [] if number is None else [gpus[number]]
   with before_first_operation():
     tf.config.set_visible_devices(visible, 'GPU')
@@ -104,7 +104,7 @@ def use(local_index: int = 0) -> None:
 
 
 def _gpus() -> Sequence[Any]:
-  with command_line.quiet_imports():  # Looking for one complains too.
+  with command_line.quiet_imports():  # The search prints messages.
     return tf.config.list_physical_devices('GPU')
 
 

@@ -20,7 +20,7 @@ from vacl_tf import config
 from vacl_tf import overrides
 from vacl_tf.launch import command_line
 
-# oneDNN complains about integers, in a line that means nothing to a user.
+# oneDNN prints a warning about integers that does not help a user.
 os.environ.setdefault('TF_ENABLE_ONEDNN_OPTS', '0')
 with command_line.quiet_imports():
   import tensorflow as tf
@@ -133,14 +133,14 @@ def _judge(
   world: config.EnvironmentConfig,
   options: judging.Options,
 ) -> dict[str, Any]:
-  """Returns what is told of a number of agents."""
+  """Returns the results for one number of agents."""
   if _REPEATS.value:
     return robustness.judge(policy, world, options, _REPEATS.value)
   return judging.judge(policy, world, options)
 
 
 def _print(found: list[dict[str, Any]]) -> None:
-  """Prints what was found for each number of agents."""
+  """Prints the results for each number of agents."""
   if _REPEATS.value:
     for row in found:
       print('\n'.join(robustness.lines(row)))
@@ -188,7 +188,7 @@ define = command_line.defines(
 
 
 def _evaluate(output: TextIO) -> int:
-  """Writes what is asked for; returns the exit code."""
+  """Evaluates and writes the results; returns the exit code."""
   devices.use()
   if _VIDEO.value:
     _check_video(_VIDEO.value)
@@ -202,7 +202,7 @@ def _evaluate(output: TextIO) -> int:
   with command_line.as_usage_error(ValueError):
     policy = judging.load(run_dir, saved_model, _RUN_GRAPH.value)
     trained = policy.world
-    # All of them, before the first is played.
+    # All worlds are checked before the first one is played.
     worlds = [
       judging.make_world(
         trained,
@@ -213,7 +213,7 @@ def _evaluate(output: TextIO) -> int:
     ]
   try:
     film = None
-    if _VIDEO.value:  # First: a world that has no pictures is found at once.
+    if _VIDEO.value:  # First, to fail at once if the world has no pictures.
       film = judging.film(policy, worlds[-1], options, _VIDEO.value)
     found = [_judge(policy, world, options) for world in worlds]
   except base.WorldError as error:
@@ -240,7 +240,7 @@ def _evaluate(output: TextIO) -> int:
 def main() -> int:
   """Prints coverage, success rate and their intervals."""
   output = sys.stdout
-  # JSON has it for itself, whatever a user's code prints.
+  # Only the JSON goes to stdout, whatever a user's code prints.
   with contextlib.redirect_stdout(sys.stderr if _JSON.value else output):
     return _evaluate(output)
 

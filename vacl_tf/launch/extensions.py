@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Imports modules that register what users made: tasks, agents and so on."""
+"""Imports users' modules, which register tasks, agents and so on."""
 
 import importlib
 import os
@@ -9,7 +9,7 @@ import sys
 import types
 from collections.abc import Callable, Iterable
 
-from vacl_tf import builtin  # noqa: F401  Registers what has names.
+from vacl_tf import builtin  # noqa: F401  Registers the built-in entries.
 from vacl_tf import catalog
 from vacl_tf import reading
 from vacl_tf import studies
@@ -33,10 +33,11 @@ def load(
   """Imports modules.
 
   Args:
-    names: of modules, or paths of .py files.
-    folder: where the user stands; its modules can be imported, and paths are
-      relative to it.
-    note: is told of each module that registers nothing.
+    names: names of modules, or paths of .py files.
+    folder: the user's working directory; its modules can be imported, and paths
+      are relative to it.
+    note: function that is called with a line on each module that registers
+      nothing.
 
   Raises:
     ImportFailure: a module is missing, or fails while it is imported.
@@ -60,7 +61,7 @@ def load(
 
 
 def _add_to_path(folder: pathlib.Path) -> None:
-  # Last, so that nothing installed is hidden by a file that is called alike.
+  # Last, so that no file hides an installed module of the same name.
   if str(folder) not in sys.path:
     sys.path.append(str(folder))
     importlib.invalidate_caches()
@@ -80,7 +81,8 @@ def _import(
         'name, or the path of a .py file'
       ) from error
     raise _failure(name, error) from error
-  # Whatever a user's module raises is the user's to fix; it may be a program.
+  # The user has to fix whatever the module raises. SystemExit comes from a
+  # program, which a user may import by mistake.
   except (Exception, SystemExit) as error:
     raise _failure(name, error) from error
 

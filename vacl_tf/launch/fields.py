@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What is told of the fields of a config, by --help and on a page."""
+"""Descriptions of config fields, for --help and docs/configuration.md."""
 
 import functools
 import inspect
@@ -14,7 +14,7 @@ _ATTRIBUTE = re.compile(r' *(\w+): (.*)$')
 
 
 def meaning(node: Any, name: str) -> str:
-  """Returns what a leaf means, '' if its class does not say."""
+  """Returns the description of a leaf, '' if its class has none."""
   *path, last = name.split('.')
   for part in path:
     node = getattr(node, part)
@@ -36,8 +36,8 @@ def allowed(node: Any, name: str, write: Callable[[Any], str] = told) -> str:
 
   Args:
     node: the config.
-    name: of the leaf.
-    write: returns a value as text.
+    name: name of the leaf.
+    write: function that returns a value as text.
   """
   if choices := overrides.choices(node, name):
     return ', '.join(map(write, choices))
@@ -47,9 +47,9 @@ def allowed(node: Any, name: str, write: Callable[[Any], str] = told) -> str:
   return 'true, false' if is_flag else ''
 
 
-@functools.cache  # Every leaf asks for those of its class.
+@functools.cache  # It is called for every leaf of a class.
 def _meanings(docstring: str) -> dict[str, str]:
-  """Returns what the Attributes of a docstring mean, by name."""
+  """Returns {name: description} of the Attributes of a docstring."""
   _, _, text = inspect.cleandoc(docstring).partition('Attributes:\n')
   lines = [line for line in text.splitlines() if line.strip()]
   found, name = {}, ''

@@ -1,12 +1,12 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Kinds of flags, as absl's, whose errors say what can be given."""
+"""Flags like those of absl, but with errors that say what is valid."""
 
 from absl import flags
 
 
 class _Whole(flags.IntegerParser):
-  """Whole numbers, 3e6 among them."""
+  """Whole numbers, which may be written like 3e6."""
 
   def convert(self, argument: int | str) -> int:
     try:
@@ -23,7 +23,7 @@ class _Whole(flags.IntegerParser):
 
 
 class _Wholes(flags.ListParser):
-  """Whole numbers with commas between them, one at least."""
+  """One or more whole numbers, separated by commas."""
 
   def parse(self, argument: str | list[int]) -> list[int]:
     try:

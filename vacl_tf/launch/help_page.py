@@ -1,25 +1,25 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What --help prints: flags by purpose, each with its range and default."""
+"""The text of --help: flags by purpose, each with its range and default."""
 
 import textwrap
 from collections.abc import Mapping
 
 from absl import flags
 
-_WIDTH = 80  # Columns, as of the narrowest common terminal.
+_WIDTH = 80  # Columns of the narrowest common terminal.
 _INDENT = '      '
-_OTHER = 'Others'  # Of no group, if there are groups.
-_REPEATED = ';\n'  # Before what absl adds to flags that may be repeated.
+_OTHER = 'Others'  # Heading of flags without a group, if others have one.
+_REPEATED = ';\n'  # Precedes what absl adds to repeatable flags.
 _FORMS = {'int': 'N', 'float': 'X', 'bool': ''}
 
 
 def page(about: str, groups: Mapping[str, str]) -> str:
-  """Returns what a command is about, and its flags.
+  """Returns the description of a command, and its flags.
 
   Args:
     about: the command's docstring.
-    groups: {flag: purpose, '' for no certain one}, in the order of printing.
+    groups: {flag: purpose} in the order of printing; '' if there is none.
   """
   purposes = sorted(dict.fromkeys(groups.values()), key=lambda x: not x)
   other = _OTHER if any(purposes) else 'Flags'
@@ -56,7 +56,7 @@ def _told(flag: flags.Flag) -> list[str]:
 
 
 def _form(flag: flags.Flag) -> str:
-  """Returns how a flag is given, --clip=X for example."""
+  """Returns how to write a flag, for example --clip=X."""
   if flag.boolean:
     return f'--[no]{flag.name}'
   is_list = isinstance(flag.parser, flags.ListParser)

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""How good a trained policy is, with any number of agents, and films of it."""
+"""Evaluates and films trained policies, with any number of agents."""
 
 import dataclasses
 import pathlib
@@ -33,10 +33,10 @@ from vacl_tf.training import rollout
 from vacl_tf.training import run as run_lib
 
 _CHECKPOINTS = 'checkpoints'
-_ITERATION = 'run/iteration/.ATTRIBUTES/VARIABLE_VALUE'  # In one of them.
+_ITERATION = 'run/iteration/.ATTRIBUTES/VARIABLE_VALUE'  # Key in a checkpoint.
 _NUM_FILMED = 4
-_PAUSE_FRAMES = 15  # At the end of a film, before it begins again.
-# Keeps these tasks apart from those of training and its evaluations.
+_PAUSE_FRAMES = 15  # At the end of a film, before it starts again.
+# Separates these tasks from those of training and its evaluations.
 _STREAM = 1_000_003
 
 
@@ -44,9 +44,9 @@ class Options(NamedTuple):
   """How to play.
 
   Attributes:
-    num_tasks: that are played.
-    seed: of tasks and actions.
-    is_greedy: whether the likeliest action is taken.
+    num_tasks: number of tasks to play.
+    seed: seed of tasks and actions.
+    is_greedy: whether to take the most likely actions.
   """
 
   num_tasks: int
@@ -55,10 +55,10 @@ class Options(NamedTuple):
 
 
 class Policy(NamedTuple):
-  """A trained policy and what is known of it."""
+  """A trained policy, and the world and roles that it was trained in."""
 
   acting: export.Policy
-  world: config.EnvironmentConfig  # That it was trained in.
+  world: config.EnvironmentConfig  # Constants of the training world.
   roles: list[dict[str, Any]]  # See `export.described`.
 
 
@@ -70,8 +70,8 @@ def load(
   """Returns the policy of a run, or an exported one.
 
   Raises:
-    UsageError: there is none, or it can't be read.
-    ValueError: it is not one of this library.
+    UsageError: there is no policy, or it can't be read.
+    ValueError: the policy was not made by this library.
   """
   if bool(run_dir) == bool(saved_model):
     raise command_line.UsageError('give either a run_dir or a saved_model')
@@ -118,7 +118,7 @@ def _from_checkpoint(run_dir: pathlib.Path, run_graph: bool) -> Policy:
   try:
     reading.check_folder(directory)
   except FileNotFoundError:
-    pass  # It has not saved yet.
+    pass  # The run has not saved yet.
   try:
     run = run_lib.Run(cfg, envs)
   except curriculum_base.CurriculumError as error:
@@ -140,20 +140,20 @@ def _is_outdated(run_dir: pathlib.Path) -> bool:
     facts = reading.read_json(run_dir / 'saved_model' / 'policy.json')
     reading.check_folder(run_dir / _CHECKPOINTS)
   except (FileNotFoundError, reading.UnreadableError):
-    return False  # Whoever reads the policy says what is wrong.
+    return False  # Reading the policy reports what is wrong.
   iteration = facts.get('iteration')
   return isinstance(iteration, int) and iteration < _newest_iteration(run_dir)
 
 
 def _newest_iteration(run_dir: pathlib.Path) -> int:
-  """Returns the iteration of the newest whole checkpoint, -1 if none is."""
+  """Returns the iteration of the newest intact checkpoint, -1 without one."""
   newest = -1
   for index in (run_dir / _CHECKPOINTS).glob('ckpt-*.index'):
     try:
       reader = tf.train.load_checkpoint(str(index.with_suffix('')))
       newest = max(newest, int(reader.get_tensor(_ITERATION)))
     except (tf.errors.OpError, ValueError, IndexError, TypeError):
-      continue  # It is damaged, or was removed meanwhile.
+      continue  # The checkpoint is damaged, or has just been removed.
   return newest
 
 
@@ -162,7 +162,7 @@ def wanted_counts(
   num_agents: int | None,
   num_boxes: int | None,
 ) -> dict[str, int | None]:
-  """Returns numbers of entities, by field; None, None: as in training."""
+  """Returns {field: number of entities}; as in training if both are None."""
   if num_agents is not None:
     return {'num_agents': num_agents, 'num_boxes': num_boxes}
   if num_boxes is not None:
@@ -175,14 +175,12 @@ def make_world(
   counts: dict[str, int | None],
   horizon: int | None = None,
 ) -> config.EnvironmentConfig:
-  """Returns the constants of the world with the wanted counts.
-
-  All others are those of training.
+  """Returns the constants of the training world with other entity counts.
 
   Args:
-    trained: constants of training.
-    counts: numbers of entities by field.
-    horizon: steps of an episode; None: as in training.
+    trained: constants of the training world.
+    counts: {field: number of entities}.
+    horizon: steps of an episode; None for as many as in training.
 
   Raises:
     ValueError: there is no such world.
@@ -191,7 +189,7 @@ def make_world(
   wanted = task.with_counts(**counts)
   changes = dict(zip(wanted.count_fields, wanted.counts, strict=True))
   if horizon is not None:
-    changes['horizon'] = int(horizon)  # JSON has none of NumPy's.
+    changes['horizon'] = int(horizon)  # JSON has no NumPy integers.
   world = dataclasses.replace(trained, **changes)
   task.check(world)
   return world
@@ -201,7 +199,7 @@ def environment(policy: Policy, world: config.EnvironmentConfig) -> base.World:
   """Returns the world to play in.
 
   Raises:
-    UsageError: there is none, or the policy can't play it.
+    UsageError: the world can't be made, or the policy can't play it.
   """
   with command_line.as_usage_error(ImportError, ValueError, TypeError):
     env = environments.make(world)
@@ -220,7 +218,7 @@ def judge(
   """Returns the results on fresh target tasks, by name.
 
   Raises:
-    UsageError: the policy can't play there.
+    UsageError: the policy can't play the world.
   """
   task, judged = catalog.TASKS.get(world.name), world.horizon
   horizons = task.judged_horizons(world)
@@ -260,7 +258,7 @@ def film(
   options: Options,
   path: str,
 ) -> str:
-  """Writes a video of a few tasks; returns where it is."""
+  """Writes a video of a few episodes; returns its path."""
   env = environment(policy, world)
   player = players.ExportedPlayer(policy.acting, env, options.is_greedy)
   try:
@@ -280,5 +278,5 @@ def film(
 
 
 def seed_of(options: Options) -> types.Seed:
-  """Returns the seed of tasks and worlds, which no training has."""
+  """Returns the seed of tasks and worlds, which training never uses."""
   return randomness.fold(randomness.root(options.seed), _STREAM)

@@ -116,11 +116,11 @@ def make_length(
   """Returns when a run ends, is evaluated and saved.
 
   Args:
-    cfg: its constants.
-    changes: of fields of `config.RunLength`.
+    cfg: constants of the run.
+    changes: {field: value} of `config.RunLength`.
 
   Raises:
-    ValueError: one is not possible; the message says what is allowed.
+    ValueError: a value is not possible; the message says what is allowed.
   """
   length = overrides.replace(presets.run_length(cfg), dict(changes or {}))
   bounds.check_leaves(length)
@@ -136,11 +136,11 @@ def make_length(
 
 
 def make_worlds(cfg: config.Config) -> tuple[base.World, ...]:
-  """Returns the world with each entity count, the one to master last.
+  """Returns a world for each entity count, in the order of training.
 
   Raises:
-    ImportError: what simulates it is not installed.
-    ValueError: the agent can't play it.
+    ImportError: the simulator of the world is not installed.
+    ValueError: the agent can't play the world.
   """
   envs = environments.load_all(cfg)
   check_playable(cfg, envs[-1])
@@ -157,10 +157,10 @@ def check_playable(cfg: config.Config, env: base.World) -> None:
 def _checked_worlds(
   cfg: config.Config, given: Sequence[base.World]
 ) -> tuple[base.World, ...]:
-  """Returns the worlds that a user has made for a config.
+  """Returns a user's worlds, if they fit a config.
 
   Raises:
-    ValueError: they are not those of the config.
+    ValueError: the worlds do not fit, or the agent can't play them.
   """
   worlds = tuple(given) if isinstance(given, Sequence) else (given,)
   wanted = [(x, cfg.environment.horizon) for x in entity_counts_lib.path(cfg)]
@@ -180,9 +180,10 @@ def _checked_worlds(
 
 
 def default_run_dir(cfg: config.Config) -> str:
-  """Returns where a run is if its user does not say.
+  """Returns the default folder of a run.
 
-  A preset, agent or curriculum that is not the task's own is part of the name.
+  Its name includes the preset, agent and curriculum that are not the task's
+  own.
   """
   count = entity_counts_lib.spelled(cfg.environment.counts)
   usual = presets.make(env=cfg.environment.name)
@@ -245,7 +246,7 @@ def train(
     code = session.train(
       *(cfg, run_length, worlds, path, asked), began=began, on_row=note
     )
-  # A signal that came too late to stop the run is for its caller, too.
+  # A signal that came too late to stop the run is passed on to the caller.
   _leave(code or (asked.number and 128 + asked.number))
   return Trained(path.absolute(), rows)
 
@@ -314,7 +315,7 @@ def _check_played(num_tasks: int, seed: int, horizon: int | None) -> None:
 def _held(
   path: pathlib.Path, cfg: config.Config, restart: bool
 ) -> Iterator[tuple[pathlib.Path, signals.Asked]]:
-  """Holds a folder, yields where it is and whether to stop."""
+  """Locks a run folder; yields its path and whether to stop."""
   with (
     run_folder.hold(path, cfg, session.note, restart) as path,
     _signals() as asked,
@@ -324,7 +325,7 @@ def _held(
 
 
 def _leave(code: int) -> None:
-  """Raises KeyboardInterrupt or SystemExit where an exit code is not 0."""
+  """Raises KeyboardInterrupt or SystemExit unless the exit code is 0."""
   if code == 128 + signal.SIGINT:
     raise KeyboardInterrupt
   if code:
@@ -332,7 +333,7 @@ def _leave(code: int) -> None:
 
 
 def _signals() -> contextlib.AbstractContextManager[signals.Asked]:
-  """Notes signals, which only the main thread can; none ends the process."""
+  """Notes signals without ending the process; only in the main thread."""
   if threading.current_thread() is threading.main_thread():
     return signals.noted(patience=sys.maxsize)
   return contextlib.nullcontext(signals.Asked())

@@ -12,20 +12,20 @@ import filelock
 
 
 class BusyError(Exception):
-  """Somebody else holds a lock; the message says who."""
+  """Another process holds a lock; the message says which one."""
 
 
 @contextlib.contextmanager
 def hold(path: pathlib.Path, seconds: float = 0.0) -> Iterator[None]:
-  """Holds a lock until the end, or until the process is gone.
+  """Holds a lock until the block or the process ends.
 
   Args:
-    path: of the lock, in the folder that it is for.
-    seconds: to wait for it.
+    path: path of the lock file, in the folder that it protects.
+    seconds: seconds to wait for the lock.
 
   Raises:
-    BusyError: another process holds it.
-    OSError: there can't be a lock.
+    BusyError: another process holds the lock.
+    OSError: the lock file can't be made.
   """
   lock = filelock.FileLock(path, timeout=seconds)
   try:
@@ -34,7 +34,7 @@ def hold(path: pathlib.Path, seconds: float = 0.0) -> Iterator[None]:
     holder = ' '.join(path.read_text().split()) or 'another process'
     raise BusyError(f'{path.parent} is in the hands of {holder}') from error
   try:
-    # Without flock the file itself is the lock, and says whose it is.
+    # Without flock, the lock is a SoftFileLock, which writes its own holder.
     if not isinstance(lock, filelock.SoftFileLock):
       path.write_text(f'process {os.getpid()} on {socket.gethostname()}\n')
     yield

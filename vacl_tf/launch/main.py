@@ -118,10 +118,10 @@ def define(arguments: Sequence[str]) -> None:
   """Defines a flag for each constant of the task, agent and curriculum.
 
   Args:
-    arguments: of the command line, which choose these.
+    arguments: the command line, which chooses task, agent and curriculum.
 
   Raises:
-    UsageError: one of them does not exist.
+    UsageError: the chosen task, agent or curriculum does not exist.
   """
   _define(arguments)
 
@@ -148,7 +148,7 @@ def define(arguments: Sequence[str]) -> None:
 def _chosen(
   arguments: Sequence[str],
 ) -> tuple[task_spec.TaskSpec, config.Config]:
-  """Returns the task and the constants that arguments choose, unparsed.
+  """Returns the task and the constants that unparsed arguments choose.
 
   Raises:
     ValueError: the task, the agent or the curriculum does not exist.
@@ -167,7 +167,7 @@ def _chosen(
     agent or task.agent,
     curriculum or config.TaskExpansionConfig().name,
   )
-  # What is wrong with the others is told after parsing.
+  # Errors in the other arguments are reported after parsing.
   with contextlib.suppress(ValueError):
     cfg = presets.make(
       env=task.name,
@@ -182,7 +182,7 @@ def _chosen(
 
 
 def _task_name(given: str | None) -> str:
-  """Returns the name of the task, the first one that there is if not given."""
+  """Returns the given task name, or else the name of the first task."""
   return catalog.TASKS.names()[0] if given is None else given
 
 
@@ -190,7 +190,7 @@ def make_config() -> config.Config:
   """Returns the config that the flags ask for.
 
   Raises:
-    UsageError: it is not a possible one.
+    UsageError: the flags do not make a valid config.
   """
   counts = _ENTITY_COUNTS.value
   chosen = {
@@ -216,7 +216,7 @@ def make_length(cfg: config.Config) -> config.RunLength:
 
 
 def _given() -> frozenset[str]:
-  """Returns the fields that flags name."""
+  """Returns the names of the fields that flags set."""
   leaf_of = {flag: leaf for leaf, flag in config_flags.CHOOSE_PRESETS.items()}
   names = (
     leaf_of.get(name, name.removeprefix(config_flags.PREFIX))
@@ -227,7 +227,7 @@ def _given() -> frozenset[str]:
 
 
 def run_dir(cfg: config.Config) -> pathlib.Path:
-  """Returns the folder that the flags name, or else one for the config."""
+  """Returns the folder that --run_dir names, or the default one."""
   name = command_line.RUN_DIR.value or library.default_run_dir(cfg)
   return command_line.folder(name)
 
@@ -246,7 +246,8 @@ def main() -> int:
     lambda: provenance.shared(cfg, length),
   ) as group:
     code = _main(cfg, length, group)
-    # One that stopped with the others leaves with them, see `joined`.
+    # A failed follower exits at once, so that the chief does not wait for it.
+    # Otherwise it ends in `joined`, together with the others.
     if code == command_line.FAILURE and not group.is_chief:
       replication.leave(code)
     return code
@@ -286,7 +287,7 @@ def _main(
     ) from error
   except curriculum_base.CurriculumError as error:
     if (told := xla_cache.failure(error.__cause__)) is not None:
-      return command_line.fail(told)  # It is compiled, too.
+      return command_line.fail(told)  # Curricula are compiled, too.
     return command_line.fail(f'curriculum={cfg.curriculum.name}: {error}')
   except (files.WriteError, plot.UnwritableError) as error:
     return command_line.fail(

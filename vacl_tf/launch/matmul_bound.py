@@ -1,9 +1,9 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""How long an update would take if it were matrix products alone.
+"""The time that an update would take if it only multiplied matrices.
 
-The products of an update are counted in its graph, and how fast this machine
-multiplies is measured with matrices that stay in its caches.
+The matrix products of an update are counted in its graph. The speed of such
+products is measured on this machine, with matrices that stay in its caches.
 """
 
 import math
@@ -15,8 +15,8 @@ import tensorflow as tf
 
 from vacl_tf import randomness
 
-_SIZE = 64  # Of a layer, as in the attention networks.
-_CHAIN = 50  # Products of a call, one after another.
+_SIZE = 64  # Units of a layer, as in the attention networks.
+_CHAIN = 50  # Consecutive products in a call.
 _ROWS = (1000, 2000, 8000, 32000)  # Few fit the caches, many use all cores.
 
 Graph = Any  # tf.Graph, or the graph of a function inside one.
@@ -29,11 +29,11 @@ def flops_per_second(repeats: int) -> float:
     repeats: timed calls for each number of rows.
 
   Returns:
-    The most floating-point operations in a second, over numbers of rows.
+    Floating-point operations per second, the highest over numbers of rows.
   """
   weights = randomness.uniform(randomness.root(0), [_SIZE, _SIZE], -0.2, 0.2)
 
-  # One trace for any number of rows: TensorFlow warns of many.
+  # One trace for all numbers of rows: TensorFlow warns about many traces.
   @tf.function(jit_compile=True, input_signature=[tf.TensorSpec([None, _SIZE])])
   def chain(x: tf.Tensor) -> tf.Tensor:
     for _ in range(_CHAIN):
@@ -55,13 +55,13 @@ def flops_per_second(repeats: int) -> float:
 def flops(function: Callable, *args: Any, loop_steps: int) -> int:
   """Returns the floating-point operations of a function's matrix products.
 
-  A loop counts once, since how often it runs is data; a loop inside of a loop
-  counts `loop_steps` times.
+  An outer loop counts once, because its number of iterations depends on data. A
+  loop inside a loop counts `loop_steps` times.
 
   Args:
     function: a `tf.function`; it is traced, not run.
-    *args: what to trace it with.
-    loop_steps: how often inner loops run.
+    *args: arguments to trace it with.
+    loop_steps: number of iterations of inner loops.
   """
   graph = function.get_concrete_function(*args).graph
   return _of_graph(graph, graph, 0, loop_steps)
@@ -81,7 +81,7 @@ def _of_graph(graph: Graph, outer: Graph, depth: int, steps: int) -> int:
 
 
 def _called(op: tf.Operation) -> list[str]:
-  """Returns the names of the functions that an operation calls once."""
+  """Returns the names of the functions that an operation calls."""
   if 'While' in op.type:
     return [op.get_attr('body').name]
   if op.type in ('PartitionedCall', 'StatefulPartitionedCall'):
@@ -90,15 +90,15 @@ def _called(op: tf.Operation) -> list[str]:
 
 
 def _function(name: str, graph: Graph, outer: Graph) -> Graph:
-  """Returns the graph of a function that a graph knows by name."""
+  """Finds a function by its name in two graphs; returns its graph."""
   for known in (graph, outer):
-    if known._is_function(name):  # noqa: SLF001  There is no public way.
+    if known._is_function(name):  # noqa: SLF001  There is no public API.
       return known._get_function(name).graph
   raise LookupError(name)
 
 
 def _of_product(op: tf.Operation) -> int:
-  """Returns 2 m n k, times the batch, of a product of known shapes."""
+  """Returns 2 m n k times the batch size, for a product of known shapes."""
   left, right = (x.shape.as_list() for x in op.inputs[:2])
   is_matmul = op.type == 'MatMul'
   transposed = op.get_attr('transpose_a' if is_matmul else 'adj_x')

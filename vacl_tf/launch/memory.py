@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Whether this machine has the memory that training takes."""
+"""Checks whether this machine has enough memory for training."""
 
 import math
 import pathlib
@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping
 from vacl_tf.launch import command_line
 
 _ROOT = pathlib.Path('/')
-# Of a group of processes, by version of control groups: where it lies, its
-# limit, what is used and, of memory.stat, what of that can be had back.
+# For each version of Linux control groups: their folder, the files with the
+# limit and the used memory of a group, and the field of memory.stat that says
+# how much of the used memory can be reclaimed.
 _GROUPS = (
   ('sys/fs/cgroup', 'memory.max', 'memory.current', 'inactive_file'),
   (
@@ -23,13 +24,13 @@ _GROUPS = (
 
 
 def check(needed: Mapping[str, float]) -> None:
-  """Refuses what takes more memory than there is.
+  """Checks that training does not need more memory than is free.
 
   Args:
-    needed: bytes, by the fields that would lower them.
+    needed: bytes, by the names of the config fields that would lower them.
 
   Raises:
-    UsageError: there is less.
+    UsageError: less memory is free.
   """
   total, free = sum(needed.values()), available()
   if total > free:
@@ -41,10 +42,10 @@ def check(needed: Mapping[str, float]) -> None:
 
 
 def available(root: pathlib.Path = _ROOT) -> float:
-  """Returns the bytes that a process may still take, infinity if unknown.
+  """Returns the bytes that a process may still use, infinity if unknown.
 
   Args:
-    root: below which Linux tells about itself.
+    root: folder with the proc and sys file systems of Linux.
   """
   return min(_of_machine(root), *_of_groups(root), math.inf)
 
@@ -58,11 +59,11 @@ def _of_machine(root: pathlib.Path) -> float:
 
 
 def _of_groups(root: pathlib.Path) -> Iterator[float]:
-  """Yields what is left to the groups that this process belongs to."""
+  """Yields the bytes left to the control groups of this process."""
   for line in _read(root / 'proc/self/cgroup').splitlines():
     path = pathlib.PurePosixPath(line.split(':', 2)[-1].lstrip('/'))
     for folder, limit, used, reusable in _GROUPS:
-      for group in (path, *path.parents):  # A container sees its own as '/'.
+      for group in (path, *path.parents):  # In a container its group is '/'.
         here = root / folder / group
         most, taken = _read(here / limit), _read(here / used)
         if most.isdigit() and taken.isdigit():

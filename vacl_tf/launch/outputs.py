@@ -1,9 +1,9 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Standard output and error that take all, whoever reads them.
+"""Standard output and error streams to which writing never fails.
 
-A pipe that nobody reads any more, a full disk, a closed descriptor or letters
-that a terminal does not know must not end a run of hours.
+A run of hours must not end because of a closed pipe, a full disk, a closed
+descriptor or characters that the terminal can't show.
 """
 
 import errno
@@ -14,17 +14,17 @@ import sys
 
 
 class _Raw(io.FileIO):
-  """A descriptor that leads nowhere from its first error on.
+  """A file descriptor that discards its input from the first error on.
 
   Attributes:
-    error: the first one.
+    error: the first error, None if there was none.
   """
 
   error: OSError | None = None
 
   def write(self, data: bytes) -> int:
     try:
-      # None: it does not block, and is not ready.
+      # None: the descriptor is non-blocking, and not ready.
       while (number := super().write(data)) is None:
         select.select([], [self], [])
       return number
@@ -37,7 +37,7 @@ class _Raw(io.FileIO):
 
 
 def guard() -> None:
-  """Makes standard output and error such streams; once is enough."""
+  """Guards standard output and error; a second call has no effect."""
   if isinstance(_raw(), _Raw):
     return
   closed = _open_missing()
@@ -58,10 +58,10 @@ def guard() -> None:
 
 
 def _open_missing() -> set[int]:
-  """Opens the standard descriptors that are closed, and returns which.
+  """Opens standard descriptors that are closed; returns their numbers.
 
-  Otherwise the next file that is opened would be one of them, and messages
-  would end up in it.
+  Otherwise the next file that is opened would get such a number, and messages
+  would be written to it.
   """
   closed = set()
   for number in range(3):
@@ -74,7 +74,7 @@ def _open_missing() -> set[int]:
 
 
 def broken() -> OSError | None:
-  """Returns why standard output could not be written, None if it could."""
+  """Returns the first error of standard output, None if there was none."""
   sys.stdout.flush()
   return getattr(_raw(), 'error', None)
 

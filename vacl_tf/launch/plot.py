@@ -61,25 +61,26 @@ def plot(
 
   Args:
     run_dirs: folders of runs; one that is named twice counts once.
-    output: a .png; the curriculum goes beside it, as <stem>_curriculum.png.
-    labels: a name for each run, where runs of the same name are one curve; if
-      empty, runs that differ in the seed only are one curve.
-    note: is told what is missing of runs that are not finished.
+    output: path of a .png; the curriculum is drawn beside it, as
+      <stem>_curriculum.png.
+    labels: a name for each run; runs of the same name form one curve. If empty,
+      runs that differ only in the seed form one curve.
+    note: called with a message for each run of which something is missing.
 
   Returns:
     The files written: one or two.
 
   Raises:
-    UsageError: a run can't be read, or a package is missing that a task's map
-      needs, or there are not as many labels as runs.
-    UnwritableError: the output can't be written; the old one is as before.
+    UsageError: a run can't be read, a package that a task's map needs is not
+      installed, or the number of labels is not that of the runs.
+    UnwritableError: the output can't be written; the old file is unchanged.
   """
   if not run_dirs:
     raise command_line.UsageError(
       'no run to plot; give --run_dirs=FOLDER or several with commas'
     )
   _check_output(output)
-  notes: list[str] = []  # Told in the end: an error would be alone.
+  notes: list[str] = []  # Shown at the end, and not with an error.
   runs, names = _read(run_dirs, labels, notes.append)
   try:
     written = _draw(runs, names, output, notes.append)
@@ -101,7 +102,7 @@ def _draw(
   note: Callable[[str], None],
 ) -> list[pathlib.Path]:
   """Draws runs; returns the files written."""
-  # All is read before anything is drawn.
+  # Everything is read before anything is drawn.
   found = plot_curriculum.find(runs)
   if labels:
     groups, title = group_by_label(runs, labels)
@@ -134,7 +135,7 @@ def _read(
       f'labels={",".join(labels)}: legends leave out what begins with an '
       f'underscore, like {wrong[0]}; give another one'
     )
-  # Of a run that is named twice the first label counts.
+  # If a run is named twice, its first label counts.
   named = dict(reversed(list(itertools.zip_longest(run_dirs, labels))))
   runs, missing = [], []
   for path in dict.fromkeys(run_dirs):
@@ -179,7 +180,7 @@ def check_parent(output: pathlib.Path) -> None:
 def group_by_label(
   runs: Sequence[records.Record], labels: Sequence[str]
 ) -> tuple[list[plot_curves.Group], str]:
-  """Returns a curve for each label, and what all have in common."""
+  """Returns a curve for each label, and what all runs have in common."""
   groups: dict[str, list[records.Record]] = {}
   for run, label in zip(runs, labels, strict=True):
     groups.setdefault(label, []).append(run)
@@ -192,12 +193,11 @@ def group_by_label(
 def group_by_config(
   runs: Sequence[records.Record],
 ) -> tuple[list[plot_curves.Group], str]:
-  """Returns a curve for runs that differ in nothing but the seed.
-
-  Each is labelled with what tells it apart.
+  """Groups runs that differ only in the seed into curves.
 
   Returns:
-    The curves, and what all have in common.
+    The curves, each labelled with its differences from the others, and a
+    description of what all runs have in common.
   """
   groups: dict[tuple[Any, ...], list[records.Record]] = {}
   for run in runs:
@@ -212,11 +212,12 @@ def group_by_config(
 
 
 def _label(runs: Sequence[records.Record]) -> tuple[list[str], str]:
-  """Returns what tells each run apart, and what they have in common."""
+  """Returns labels that tell runs apart, and what they have in common."""
   configs = [run.config for run in runs]
   varying = _varying(configs)
   telling = _telling(runs)
-  # What agents and curricula do is not to be taken for each other's.
+  # Different agents are always named: the effect of an agent must not be taken
+  # for that of a curriculum.
   chosen = [name for name in (*telling, 'agent.name') if name in varying]
   shared = [name for name in telling if name not in chosen]
   for config in configs:
@@ -231,13 +232,13 @@ def _label(runs: Sequence[records.Record]) -> tuple[list[str], str]:
 
 
 def _telling(runs: Sequence[records.Record]) -> list[str]:
-  """Returns the leaves that tell any of the runs apart first."""
+  """Returns the leaves that labels of these runs name first."""
   names = [records.telling(run.cfg) for run in runs]
   return list(dict.fromkeys(itertools.chain(*names)))
 
 
 def _varying(configs: list[dict[str, Any]]) -> list[str]:
-  """Returns the leaves but the seed that differ, or that not all have."""
+  """Returns the leaves that differ or that some lack, except the seed."""
   names = dict.fromkeys(itertools.chain(*configs))
   return [
     name
@@ -250,7 +251,7 @@ def folders(values: list[str]) -> list[pathlib.Path]:
   """Returns the folders that the flags name."""
   found = []
   for value in values:
-    # Its name may have commas, or spaces at the ends.
+    # A name may contain commas, or spaces at its ends.
     names = (
       [value] if _is_folder(value) else [x.strip() for x in value.split(',')]
     )
@@ -261,7 +262,7 @@ def folders(values: list[str]) -> list[pathlib.Path]:
 def _is_folder(value: str) -> bool:
   try:
     found = reading.kind(command_line.folder(value))
-  except reading.UnreadableError:  # A list can be too long for a name.
+  except reading.UnreadableError:  # A list may be too long for a name.
     return False
   return bool(value) and found == reading.FOLDER
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The picture of a curriculum: its tasks, in time and in the room."""
+"""The picture of a curriculum: its tasks over time and on the map."""
 
 import pathlib
 from collections.abc import Iterable, Sequence
@@ -18,13 +18,13 @@ from vacl_tf.launch import plot_rooms
 from vacl_tf.launch import records
 from vacl_tf.launch import task_sets
 
-if TYPE_CHECKING:  # At run time inside functions: it is slow to import.
+if TYPE_CHECKING:  # Slow to import; functions import it when needed.
   from matplotlib import axes
   from matplotlib import figure
 
 _ACTIVE, _SOLVED, _INK = plot_rooms.ACTIVE, plot_rooms.SOLVED, plot_rooms.INK
 _HISTORY_INCHES = 3.6
-_NUM_LEVELS = 4  # Of the names of stages, so that they do not overlap.
+_NUM_LEVELS = 4  # Heights of the names of stages, which must not overlap.
 _MILLION = 1e6
 
 
@@ -32,7 +32,7 @@ def layout_of(cfg: config.Config) -> map_layout.MapLayout | None:
   """Returns the map of a run's tasks, None if its task has none.
 
   Raises:
-    ImportError: what the task's map needs is not installed.
+    ImportError: a package that the task's map needs is not installed.
     simulator.WorldError: a user's map is wrong.
   """
   task = catalog.TASKS.get(cfg.environment.name)
@@ -51,11 +51,11 @@ def layout_of(cfg: config.Config) -> map_layout.MapLayout | None:
 
 
 class Sets(NamedTuple):
-  """The tasks of a run.
+  """The recorded tasks of a run.
 
   Attributes:
-    layout: of their map, None if there is none.
-    snapshots: by iteration.
+    layout: map of the tasks, None if there is none.
+    snapshots: the recorded tasks by iteration.
   """
 
   layout: map_layout.MapLayout | None
@@ -63,7 +63,7 @@ class Sets(NamedTuple):
 
   @property
   def have_places(self) -> bool:
-    """Whether there are tasks, and a map that they lie on."""
+    """Whether there are tasks, and a map to draw them on."""
     return self.layout is not None and bool(self.snapshots)
 
 
@@ -73,7 +73,7 @@ def find(
   """Returns the first run whose curriculum can be drawn, and its tasks.
 
   Raises:
-    Errors of `read`.
+    UsageError, ValueError, ImportError: see `read`.
   """
   for run in runs:
     if run.has_sets or run.snapshots:
@@ -88,8 +88,8 @@ def read(run: records.Record) -> Sets:
 
   Raises:
     UsageError: curriculum.npz can't be read.
-    ValueError: it is of another map.
-    ImportError: what the task's map needs is not installed.
+    ValueError: its tasks belong to another map.
+    ImportError: a package that the task's map needs is not installed.
   """
   layout = layout_of(run.cfg)
   if layout is not None:
@@ -98,7 +98,7 @@ def read(run: records.Record) -> Sets:
 
 
 def draw(run: records.Record, sets: Sets, output: pathlib.Path) -> None:
-  """Draws what `find` returned."""
+  """Draws a run and its tasks, as `find` returned them."""
   import matplotlib
   from matplotlib import figure
 
@@ -122,7 +122,7 @@ def draw(run: records.Record, sets: Sets, output: pathlib.Path) -> None:
 
 
 def _check_map(run: records.Record, layout: map_layout.MapLayout) -> None:
-  """Raises ValueError if the tasks have no place on the map."""
+  """Raises ValueError if the tasks do not fit the map."""
   snapshots = run.snapshots.values()
   try:
     for snapshot in snapshots:
@@ -141,7 +141,7 @@ def _draw_history(
   sets: Sets,
   target: np.ndarray | None,
 ) -> None:
-  """Draws tasks against env steps, and stages of entity progression."""
+  """Draws sets of tasks and stages of entity progression over env steps."""
   stages = find_stages(run)
   has_far = target is not None
   number = 2 * run.has_sets + has_far + bool(stages)
@@ -167,7 +167,7 @@ def _draw_growth(
   steps: np.ndarray,
   columns: dict[str, np.ndarray],
 ) -> None:
-  """Draws how large the sets are, and what is newly solved."""
+  """Draws the sizes of the sets, and the number of newly solved tasks."""
   sizes, news = panels[:2]
   sizes.plot(steps, columns['active_tasks'], color=_ACTIVE, label='active')
   sizes.plot(steps, columns['solved_tasks'], color=_SOLVED, label='solved')
@@ -208,8 +208,8 @@ def _draw_mixing(
   columns: dict[str, np.ndarray],
   stages: list[tuple[float, str]],
 ) -> None:
-  """Draws how much the largest count in play weighs, and names the counts."""
-  weight = columns['mixing_weight']  # Of the smaller count; 1: it is alone.
+  """Draws the weight of the largest count in training; names the counts."""
+  weight = columns['mixing_weight']  # Of the smaller count; 1: the only one.
   larger = np.where(weight < 1.0, 1.0 - weight, 1.0)
   axis.step(steps, larger, color=_INK, where='post', lw=1.4)
   axis.set_title('Weight of the largest count')
@@ -221,10 +221,10 @@ def _draw_mixing(
 
 
 def find_stages(run: records.Record) -> list[tuple[float, str]]:
-  """Returns when each count of a path begins (million steps), and its name.
+  """Returns the step (in millions) at which each count begins, and its name.
 
-  Nothing for a run without entity progression. Where the number of agents stays
-  the same, a count begins when the one before it is not evaluated any more.
+  The list is empty without entity progression. If the number of agents stays
+  the same, a count begins when the one before it is no longer evaluated.
   """
   counts = entity_counts.path(run.cfg)
   columns, names = run.columns, [entity_counts.spelled(x) for x in counts]
@@ -241,7 +241,9 @@ def find_stages(run: records.Record) -> list[tuple[float, str]]:
       )
       seen = np.flatnonzero(~np.isnan(score))
       last = seen[-1] if seen.size else len(steps)
-      # In between all counts are looked at, of which the last one always is.
+      # Rows after `last` may lack the score because nothing was evaluated. The
+      # count has begun only if there is a later evaluation, which always has
+      # the coverage of the last count.
       evaluated = np.flatnonzero(~np.isnan(columns['coverage']))
       has_begun = np.arange(len(steps)) > last
       has_begun &= bool((evaluated > last).any())
@@ -251,7 +253,7 @@ def find_stages(run: records.Record) -> list[tuple[float, str]]:
 
 
 def _running_mean(values: np.ndarray, window: int) -> np.ndarray:
-  """Returns the mean of those of `window` values up to each that are known."""
+  """Returns running means over `window` values, of those that are known."""
   is_known = ~np.isnan(values)
   end = np.arange(1, len(values) + 1)
   begin = np.maximum(end - window, 0)

@@ -17,7 +17,7 @@ from vacl_tf.environments import task_spec
 from vacl_tf.launch import records
 from vacl_tf.training import files
 
-if TYPE_CHECKING:  # At run time inside functions: it is slow to import.
+if TYPE_CHECKING:  # Slow to import; functions import it when needed.
   from matplotlib import axes
   from matplotlib import figure
 
@@ -34,25 +34,25 @@ STYLE = {
 }
 MILLION = 1e6
 
-# Okabe and Ito's colours, told apart by colour-blind eyes too.
+# Okabe and Ito's colours, which colour-blind readers can tell apart, too.
 COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9')
 INK = '#555555'
 _MARKERS = 'os^Dv'
 _MINUTE = 60.0
 _BAND = '95 % bootstrap interval of the mean over'
-_LEGEND_COLUMNS = (54, 110)  # Characters of an entry: two in a row, or one.
-_LABEL_COLUMNS = 24  # Characters of a label on a curve; else it is a letter.
+_LEGEND_COLUMNS = (54, 110)  # Characters of an entry, for two or one per row.
+_LABEL_COLUMNS = 24  # Characters of a label on a curve; longer: a letter.
 _PALETTE = 256  # Colours of a picture.
-_HEIGHT, _LINE_HEIGHT = 4.6, 0.24  # Inches, without and per line of the legend.
+_HEIGHT, _LINE_HEIGHT = 4.6, 0.24  # Inches: without legend, per legend line.
 _ROOM = 0.25  # Share of the axis that a label may need.
-_FEW_TICKS = 1.5  # Decades of steps up to which 2 and 5 are marked, too.
+_FEW_TICKS = 1.5  # Half the decades of steps up to which 2 and 5 are marked.
 
 
 class Group(NamedTuple):
-  """Runs that are one curve.
+  """Runs that form one curve.
 
   Attributes:
-    label: what tells it from the others.
+    label: text that tells it from the other groups.
     runs: one or more.
   """
 
@@ -66,14 +66,14 @@ class Group(NamedTuple):
 
 
 class _Curve(NamedTuple):
-  """What is written at a curve, and where it passes.
+  """A curve, and the label that is written beside it.
 
   Attributes:
-    text: what is written.
-    colour: of it.
-    steps: [T] where the curve passes.
-    values: [T] likewise.
-    rightmost: share of the axis; farther right the text is left of the curve.
+    text: the label.
+    colour: colour of the label.
+    steps: [T] x of the curve's points.
+    values: [T] y of the curve's points.
+    rightmost: share of the axis, beyond which the label is left of the curve.
   """
 
   text: str
@@ -84,7 +84,7 @@ class _Curve(NamedTuple):
 
 
 def draw(groups: Sequence[Group], title: str, output: pathlib.Path) -> None:
-  """Draws groups of runs; success besides, dotted, if it is one run alone."""
+  """Draws groups of runs; a single run also has its success rate, dotted."""
   import matplotlib
   from matplotlib import figure
 
@@ -106,7 +106,7 @@ def draw(groups: Sequence[Group], title: str, output: pathlib.Path) -> None:
       _draw_group(right, group, 'wall_seconds', _MINUTE, colour, False)
     if len(groups) == len(groups[0].runs) == 1:
       _draw_success(left, right, groups[0].runs[0])
-      # Success is to the right of the curve.
+      # The curve of success is on the right, so the label goes to the left.
       curves = [curves[0]._replace(rightmost=_ROOM)]
     curves += _draw_authors(left, groups)
     _set_axes(left, right, curves)
@@ -132,7 +132,7 @@ def save(picture: 'figure.Figure', output: pathlib.Path) -> None:
 
   picture.set_dpi(100)
   canvas = backend_agg.FigureCanvasAgg(picture)
-  canvas.draw()  # Once; savefig would do it twice, to the same end.
+  canvas.draw()  # Once; savefig would draw twice, with the same result.
   image = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert('RGB')
   with files.replaced(output) as beside:
     few = image.quantize(_PALETTE, dither=Image.Dither.NONE)
@@ -176,7 +176,7 @@ def _draw_group(
   colour: str,
   has_label: bool,
 ) -> _Curve:
-  """Draws a thin line a seed, their mean, and a band; returns the mean."""
+  """Draws a thin line per seed, their mean and a band; returns the mean."""
   curves = [
     (run.evaluated(column) / unit, run.evaluated('coverage'))
     for run in group.runs
@@ -208,24 +208,24 @@ def _draw_group(
 
 
 def _marker(x: np.ndarray) -> str | None:
-  """Returns what shows a curve of a single point, of which there is no line."""
+  """Returns a marker for a curve of a single point, which has no line."""
   return 'o' if len(x) == 1 else None
 
 
 def mean_of(
   curves: Sequence[tuple[np.ndarray, np.ndarray]],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-  """Returns the mean of two curves or more, and its 95 % bootstrap interval.
+  """Returns the mean of two or more curves, and its 95 % bootstrap interval.
 
-  Seeds may be evaluated at different times: they are compared where all have
-  run.
+  Seeds may be evaluated at different times. The mean covers the range of x that
+  all curves have in common.
 
   Args:
-    curves: x and y of each.
+    curves: x and y of each curve.
 
   Returns:
     x, the mean, and the low and the high end of its interval; all are empty if
-    there is no x that all have passed.
+    the curves have no range of x in common.
   """
   low, high = max(x[0] for x, _ in curves), min(x[-1] for x, _ in curves)
   found = np.unique(np.concatenate([x for x, _ in curves]))
@@ -237,7 +237,7 @@ def mean_of(
 def _draw_success(
   left: 'axes.Axes', right: 'axes.Axes', run: records.Record
 ) -> None:
-  """Draws the share of tasks in which all agents succeed, of a run alone."""
+  """Draws the success rate of a run that is drawn alone."""
   if 'success' not in run.columns:
     return
   success = run.evaluated('success')
@@ -248,7 +248,7 @@ def _draw_success(
 
 
 def reference(world: config.EnvironmentConfig) -> tuple[task_spec.Point, ...]:
-  """Returns the points of the published curve, none if there is none."""
+  """Returns the points of the published curve, () if there is none."""
   task = catalog.TASKS.get(world.name)
   counts = dict(zip(world.count_fields, world.counts, strict=True))
   if world != task.with_counts(**counts):
@@ -285,12 +285,12 @@ def _draw_authors(axis: 'axes.Axes', groups: Sequence[Group]) -> list[_Curve]:
 
 
 def _write_labels(axis: 'axes.Axes', curves: Sequence[_Curve]) -> None:
-  """Writes at each curve what it is, each at a height of its own."""
+  """Writes a label beside each curve, each at a different height."""
   from matplotlib import patheffects
 
   low, high = np.log(axis.get_xlim())
-  # Curves that rise earlier are told higher: the text to their right is then
-  # above that of the next one.
+  # Curves that rise earlier get higher labels: the text to their right is then
+  # above that of the next curve.
   found = [(_crossing(curve, 0.5), curve) for curve in curves]
   found.sort(key=lambda pair: pair[0])
   for index, (_, curve) in enumerate(found):
@@ -313,6 +313,6 @@ def _write_labels(axis: 'axes.Axes', curves: Sequence[_Curve]) -> None:
 
 
 def _crossing(curve: _Curve, share: float) -> float:
-  """Returns where a curve first has a share of its best value."""
+  """Returns the step at which a curve first has a share of its best value."""
   is_above = curve.values >= share * curve.values.max()
   return float(max(curve.steps[is_above.argmax()], 1e-9))

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Where tasks put their entities: a row a kind, a column a time."""
+"""Where tasks put their entities: a row per kind, a column per time."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from vacl_tf.environments import map_layout
 from vacl_tf.launch import records
 from vacl_tf.launch import task_sets
 
-if TYPE_CHECKING:  # At run time inside functions: it is slow to import.
+if TYPE_CHECKING:  # Slow to import; functions import it when needed.
   from matplotlib import axes
   from matplotlib import figure
 
@@ -21,18 +21,19 @@ _MAPS = {'active': 'Blues', 'target': 'Greys'}
 _MILLION = 1e6
 _NUM_BINS = 24  # Along the longer side of the room.
 _BLUR = np.array([1.0, 4.0, 6.0, 4.0, 1.0]) / 16.0  # Over bins.
-_GAMMA = 0.5  # Of shades, so that a few tasks are seen beside many.
-_INSIDE = 0.9  # Share of the solved tasks within their line.
+_GAMMA = 0.5  # Of shades, so that a few tasks are visible beside many.
+_INSIDE = 0.9  # Share of the solved tasks inside their outline.
 _WIDTH, _GAP = 11.2, 0.35  # Inches of all columns, and between two of them.
-_LEAST, _MOST = 0.7, 6.0  # Inches of a room's height.
-_EVEN = 3.0  # Times the density of an even fill: as dark as shades get.
-_DISTANCES, _LEGEND = 1.7, 0.9  # Inches of what is below the rooms.
+_LEAST, _MOST = 0.7, 6.0  # Limits of a room's height in inches.
+_EVEN = 3.0  # The darkest shade is this many times an even fill, or more.
+_DISTANCES, _LEGEND = 1.7, 0.9  # Inches of the parts below the rooms.
 
 
 def labels(run: records.Record) -> dict[str, str]:
-  """Returns what a run's active and solved tasks are in words.
+  """Returns names of a run's active and solved tasks, for legends.
 
-  They are of two sets if it keeps such sets, else of the latest batch.
+  The tasks are those of two sets if the run keeps such sets. Otherwise they are
+  those of the latest batch.
   """
   if run.has_sets:
     return {'active': 'active tasks', 'solved': 'solved tasks'}
@@ -42,7 +43,7 @@ def labels(run: records.Record) -> dict[str, str]:
 def height(
   layout: map_layout.MapLayout, snapshots: dict[int, records.Snapshot]
 ) -> float:
-  """Returns the inches that the rooms of snapshots need."""
+  """Returns the height that the rooms of snapshots need, in inches."""
   num_columns = len(task_sets.choose_snapshots(snapshots)) + 1
   side = _side(layout, num_columns)
   below = _LEGEND + _DISTANCES * _has_goals(layout)
@@ -50,12 +51,12 @@ def height(
 
 
 def _has_goals(layout: map_layout.MapLayout) -> bool:
-  """Whether there are distances between movers and goals to be drawn."""
+  """Whether goals are a kind of their own, so distances are drawn."""
   return layout.mover != layout.goal
 
 
 def _side(layout: map_layout.MapLayout, num_columns: int) -> float:
-  """Returns the inches of a room's height."""
+  """Returns the height of a room in inches."""
   low, high = bounds(layout)
   width, height = high - low
   side = (_WIDTH / num_columns - _GAP) * height / width
@@ -69,7 +70,7 @@ def draw(
   layout: map_layout.MapLayout,
   target: np.ndarray,
 ) -> None:
-  """Draws tasks early to late, and the target tasks last."""
+  """Draws tasks from early to late, and the target tasks last."""
   chosen = task_sets.choose_snapshots(snapshots)
   steps = np.interp(chosen, run.columns['iteration'], run.columns['env_steps'])
   kinds = list(dict.fromkeys(layout.kinds))
@@ -161,7 +162,7 @@ def _plural(kind: str) -> str:
 
 
 def bounds(layout: map_layout.MapLayout) -> tuple[np.ndarray, np.ndarray]:
-  """Returns the corners [2] of what is shown: boxes with a margin."""
+  """Returns two corners [2] of the visible region: boxes with a margin."""
   boxes = np.array([layout.movers, layout.goals])
   low, high = boxes[:, ::2].min(0), boxes[:, 1::2].max(0)
   margin = 0.03 * (high - low).max()
@@ -188,7 +189,7 @@ def _make_room(axis: 'axes.Axes', layout: map_layout.MapLayout) -> None:
 def density(points: np.ndarray, layout: map_layout.MapLayout) -> np.ndarray:
   """Returns the share of points [N, 2] in each bin [rows, columns], blurred.
 
-  Bins are squares; those beyond the room are counted at its edge.
+  Bins are squares. Points beyond the room count in the bins at its edge.
   """
   low, high = bounds(layout)
   bin_size = (high - low).max() / _NUM_BINS
@@ -230,7 +231,7 @@ def _shade(
 def _outline(
   axis: 'axes.Axes', points: np.ndarray, layout: map_layout.MapLayout
 ) -> None:
-  """Draws a line around where most of the points [N, 2] are densest."""
+  """Draws the outline of the densest region with 90 % of points [N, 2]."""
   if not len(points):
     return
   shares = np.pad(_blurred(density(points, layout)), 1)
@@ -262,9 +263,9 @@ def _draw_distances(
   layout: map_layout.MapLayout,
   **style: str,
 ) -> None:
-  """Draws which share of goals has a mover within a distance."""
+  """Draws the share of goals that have a mover within each distance."""
   if len(phi):
-    # From 0 and on to the far end, where all are within.
+    # The curve begins at 0 and goes on beyond the largest distance.
     nearest = np.sort(task_sets.nearest_mover(phi, layout))
     distance = np.concatenate([[0.0], nearest, [1e3]])
     share = np.minimum(np.arange(len(distance)) / (len(distance) - 2), 1.0)

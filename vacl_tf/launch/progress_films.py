@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Small films of the policy while it is trained: for TensorBoard."""
+"""Short films of the policy during training, for TensorBoard."""
 
 import pathlib
 import tempfile
@@ -15,16 +15,16 @@ from vacl_tf.environments import shapes
 from vacl_tf.training import export
 from vacl_tf.training import players
 
-_FIRST = 1_000_000  # Steps before the first film: it costs some seconds.
-_NUM_TASKS, _NUM_FRAMES = 4, 36  # At most; one more shows the end.
+_FIRST = 1_000_000  # Steps before the first film; a film costs some seconds.
+_NUM_TASKS, _NUM_FRAMES = 4, 36  # At most so many frames, and the last.
 _WIDTH = 150  # Of a world, in pixels.
-_SEED = 1  # Of the tasks, the same in all films.
+_SEED = 1  # Of the tasks, which are the same in all films.
 
 
 class Films:
-  """Films after 1 M steps, 2 M, 4 M and so on.
+  """Makes films after 1 M environment steps, 2 M, 4 M and so on.
 
-  Nothing that is trained depends on them.
+  Training does not depend on them.
   """
 
   def __init__(
@@ -33,20 +33,20 @@ class Films:
     """Initialises the films.
 
     Args:
-      agent: that is being trained.
+      agent: the agent that is being trained.
       env: the world to show it in.
-      env_steps: that it was trained for so far.
+      env_steps: environment steps of training so far.
     """
     self._agent, self._env = agent, env
     self._past = env_steps
 
   def is_due(self, env_steps: int) -> bool:
-    """Returns whether steps were doubled since it was asked before."""
+    """Returns whether a film has become due since the last call."""
     past, self._past = self._past, env_steps
     return _doublings(env_steps) > _doublings(past)
 
   def shoot(self) -> bytes | None:
-    """Returns a GIF of a few fresh tasks; None if it can't be drawn."""
+    """Returns a GIF of a few target tasks; None if they can't be drawn."""
     try:
       return self._shot()
     except Exception:  # A user's `render`, a full disk.
@@ -72,5 +72,5 @@ class Films:
 
 
 def _doublings(env_steps: int) -> int:
-  """Returns how often 1 M steps were doubled, from 1 on; 0 before that."""
+  """Returns how many films are due by a step: one from 1 M, two from 2 M."""
   return (env_steps // _FIRST).bit_length()

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""config.json: what was run, with what, on what."""
+"""config.json: what was run, with which versions, on which hardware."""
 
 import contextlib
 import dataclasses
@@ -30,7 +30,7 @@ _PACKAGES = (
   'scipy',
 )
 _FILE = pathlib.Path(__file__)
-_MUJOCO = 'mujoco'  # Optional: particle worlds do without it.
+_MUJOCO = 'mujoco'  # Optional: particle worlds do not need it.
 
 
 def write(
@@ -41,17 +41,17 @@ def write(
   num_replicas: int = 1,
   is_resumed: bool = False,
 ) -> None:
-  """Writes what was run.
+  """Writes config.json.
 
   Args:
-    path: of config.json.
+    path: path of config.json.
     cfg: all constants.
     length: when the run ends, is evaluated and saved.
-    imports: modules with tasks, agents or curricula of the user's own.
-    num_replicas: processes that train it.
-    is_resumed: whether the run goes on. Then the revision is marked where the
-      file says that other source or packages, or another processor, trained it
-      so far.
+    imports: modules with the user's own tasks, agents or curricula.
+    num_replicas: number of processes that train the run.
+    is_resumed: whether the run is resumed. If so, and if the old file names
+      another revision, other packages or another processor, the new revision is
+      marked.
   """
   files.write_json(
     path,
@@ -66,7 +66,7 @@ def write(
 
 
 def shared(cfg: config.Config, length: config.RunLength) -> dict[str, Any]:
-  """Returns what all processes that train a run together have in common."""
+  """Returns what must be equal in all processes that train a run."""
   return {
     **overrides.leaves(cfg),
     **overrides.leaves(length),
@@ -84,7 +84,7 @@ def _made_by() -> dict[str, Any]:
 
 
 def _marked(made_by: dict[str, Any], path: pathlib.Path) -> dict[str, Any]:
-  """Returns it with a revision that tells if not all of a run is of it."""
+  """Returns made_by, its revision marked if the file at path differs."""
   try:
     before = reading.read_json(path)
     revision = str(before['git_revision'])
@@ -119,9 +119,9 @@ def _hardware() -> dict[str, Any]:
 
 
 def _git_revision() -> str:
-  """Returns the commit of the source, marked if it was changed since."""
+  """Returns the commit of the source, marked if it has changed since."""
   try:
-    # An installed package may lie in a repository of somebody else.
+    # An installed package may lie in somebody else's repository.
     _git('ls-files', '--error-unmatch', _FILE.name)
     return _git('describe', '--always', '--dirty', '--abbrev=40')
   except (OSError, subprocess.CalledProcessError):

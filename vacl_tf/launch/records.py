@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What a run left in its folder, read without TensorFlow."""
+"""The files in the folder of a run, read without TensorFlow."""
 
 import contextlib
 import dataclasses
@@ -20,10 +20,10 @@ from vacl_tf import reading
 from vacl_tf import statistics
 from vacl_tf.launch import command_line
 
-_MAX_NUMBERS, _MAX_DIMS = 100_000, 10_000  # Of a set of tasks, and of a task.
+_MAX_NUMBERS, _MAX_DIMS = 100_000, 10_000  # Per set of tasks, per task.
 _OF_SETS = ('active_tasks', 'solved_tasks', 'newly_solved', 'solved_spread')
 
-# How leaves are named in pictures; those that aren't here by their name.
+# Names of leaves in pictures; other leaves keep their own names.
 _WORDS = {
   'environment.name': '{}',
   'environment.num_agents': 'n = {}',
@@ -37,19 +37,20 @@ Snapshot = dict[str, np.ndarray]
 
 
 class NothingYetError(command_line.UsageError):
-  """A run has nothing to show so far."""
+  """A run has nothing to show yet."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Record:
-  """A run.
+  """A run, as recorded in its folder.
 
   Attributes:
     path: folder of the run.
-    cfg: of the run.
-    config: {dotted name: value} of all its leaves.
-    columns: of metrics.csv, one number an iteration, NaN for an empty cell.
-    length: when it is to end.
+    cfg: config of the run.
+    config: {dotted name: value} of all leaves of the config.
+    columns: columns of metrics.csv, one number per iteration, NaN for an empty
+      cell.
+    length: when the run is to end.
   """
 
   path: pathlib.Path
@@ -63,15 +64,15 @@ class Record:
 
   @property
   def has_sets(self) -> bool:
-    """Whether metrics.csv tells how an active and a solved set grew.
+    """Whether metrics.csv describes an active and a solved set.
 
-    Other curricula have `snapshots` of what was played.
+    Otherwise `snapshots` hold the tasks that were played.
     """
     return all(name in self.columns for name in _OF_SETS)
 
   @functools.cached_property
   def snapshots(self) -> dict[int, Snapshot]:
-    """Tasks by iteration, see `read_snapshots`; none at all is possible.
+    """Tasks by iteration, see `read_snapshots`; may be empty.
 
     Raises:
       UsageError: curriculum.npz can't be read.
@@ -80,7 +81,7 @@ class Record:
 
   @property
   def is_unfinished(self) -> bool:
-    """Whether it has fewer steps than it is to have, and is not good enough."""
+    """Whether the run has reached neither its last step nor its coverage."""
     level = self.length.stop_at_coverage
     latest = self.evaluated('coverage')[-statistics.WINDOW :]
     is_good = 0.0 < level <= latest.mean() and len(latest) == statistics.WINDOW
@@ -89,7 +90,7 @@ class Record:
     )
 
   def evaluated(self, name: str) -> np.ndarray:
-    """Returns a column where coverage was evaluated."""
+    """Returns a column at the iterations with an evaluation."""
     return self.columns[name][~np.isnan(self.columns['coverage'])]
 
 
@@ -97,7 +98,7 @@ def read(path: pathlib.Path) -> Record:
   """Reads config.json and metrics.csv.
 
   Raises:
-    UsageError: something is missing or can't be read.
+    UsageError: a file is missing or can't be read, or nothing was evaluated.
   """
   check_folder(path)
   record = Record(
@@ -114,7 +115,7 @@ def read(path: pathlib.Path) -> Record:
 
 
 def check_folder(path: pathlib.Path) -> None:
-  """Raises UsageError if there is no folder of a run."""
+  """Raises UsageError if a path is not a folder."""
   try:
     is_there = reading.kind(path) == reading.FOLDER
   except reading.UnreadableError as error:
@@ -128,7 +129,7 @@ def check_folder(path: pathlib.Path) -> None:
 
 
 def read_length(path: pathlib.Path) -> config.RunLength:
-  """Returns when a run is to end; what its config.json lacks is as it is."""
+  """Returns when a run is to end; what config.json lacks is default."""
   values = reading.read_json(path / 'config.json').get('run_length')
   length = config.RunLength(num_env_steps=1)
   for name, value in values.items() if isinstance(values, dict) else ():
@@ -140,16 +141,16 @@ def read_length(path: pathlib.Path) -> config.RunLength:
 
 
 def telling(cfg: config.Config) -> tuple[str, ...]:
-  """Returns the leaves that tell runs apart first, if they do.
+  """Returns the leaves that labels of runs name first, if they differ.
 
-  A preset changes many others.
+  A preset, for example, explains the values of many other leaves.
   """
   counts = (f'environment.{field}' for field in cfg.environment.count_fields)
   return ('environment.name', *counts, 'preset', 'curriculum.name')
 
 
 def describe(leaves: dict[str, Any], names: Iterable[str]) -> str:
-  """Returns the named leaves of a config in words, those that it has."""
+  """Returns the named leaves of a config in words; skips missing ones."""
   return ', '.join(_in_words(x, leaves[x]) for x in names if x in leaves)
 
 
@@ -167,7 +168,7 @@ def read_snapshots(path: pathlib.Path) -> dict[int, Snapshot]:
   Iterations that lack the tasks of either set are left out.
 
   Raises:
-    UsageError: it can't be read. A missing file is no error: there are none.
+    UsageError: the file can't be read. If it is missing, the result is empty.
   """
   snapshots: dict[int, Snapshot] = {}
   try:
@@ -194,7 +195,7 @@ def read_snapshots(path: pathlib.Path) -> dict[int, Snapshot]:
 
 
 def _check_tasks(path: pathlib.Path, snapshots: dict[int, Snapshot]) -> None:
-  """Raises UnreadableError for what are no tasks, or more than are written."""
+  """Raises UnreadableError if arrays are not tasks, or are too large."""
   for snapshot in snapshots.values():
     for phi in (snapshot['active_phi'], snapshot['solved_phi']):
       if phi.ndim != 2 or phi.size > _MAX_NUMBERS or phi.shape[1] > _MAX_DIMS:
@@ -209,7 +210,7 @@ def read_metrics(path: pathlib.Path) -> dict[str, np.ndarray]:
   """Returns the columns of a metrics.csv, NaN for an empty cell.
 
   Raises:
-    UsageError: it is missing, can't be read, or lacks a column.
+    UsageError: the file is missing, can't be read, or lacks a column.
   """
   try:
     columns = reading.read_table(path)
@@ -236,7 +237,7 @@ def meant(
   path: pathlib.Path,
   otherwise: str = 'give the run_dir of a run as launch.main made it',
 ) -> str:
-  """Returns which folder may be meant by one that is no run's."""
+  """Returns advice on a folder that is not a run: what to give instead."""
   if (path / 'policy.json').exists():
     return 'it is an exported policy and no run; evaluate takes a saved_model'
   inner = min(path.glob('*/config.json'), default=None)
@@ -246,15 +247,16 @@ def meant(
 
 
 def read_config(path: pathlib.Path, remedy: str | None = None) -> config.Config:
-  """Returns the config of a run; what an older file lacks is default.
+  """Returns the config of a run; values that an older file lacks are default.
 
   Args:
     path: folder of the run.
-    remedy: what to do where there is no config; None to give another folder.
+    remedy: advice if there is no readable config; None for the advice of
+      `meant`.
 
   Raises:
-    UsageError: there is none that can be read, or it names something unknown,
-      or a value is out of range.
+    UsageError: there is no readable config, it names something unknown, or a
+      value is out of range.
   """
   file = path / 'config.json'
   try:
@@ -279,7 +281,7 @@ def read_config(path: pathlib.Path, remedy: str | None = None) -> config.Config:
 
 
 def _missing_imports(content: dict[str, Any]) -> str:
-  """Returns the hint to import what a run was started with, if there is any."""
+  """Returns a hint to import the modules that a run was started with."""
   used = content.get('imports', [])
   used = used if isinstance(used, list) else []
   missing = [str(x) for x in used if x not in command_line.imports()]

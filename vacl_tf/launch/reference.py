@@ -29,9 +29,9 @@ class _Entry(NamedTuple):
   """A function or class of the page.
 
   Attributes:
-    module: that has it.
-    name: in the module.
-    shown: how users call it, None for its own module and name.
+    module: module that defines it.
+    name: name in the module.
+    shown: name for users; None for its module and name.
   """
 
   module: str
@@ -120,7 +120,7 @@ def page() -> str:
 
 
 def _entry(entry: _Entry) -> str:
-  """Returns what there is on a function, or on a class and its methods."""
+  """Returns the section on a function, or on a class and its methods."""
   path = importlib.util.find_spec(entry.module).origin
   source = pathlib.Path(path).read_text()
   body = ast.parse(source).body
@@ -132,7 +132,7 @@ def _entry(entry: _Entry) -> str:
   if fields:
     parts.append(_code(_text(source, field) for field in fields))
   parts.append(_document(node))
-  is_dataclass = bool(node.decorator_list)  # To be made, and no more.
+  is_dataclass = bool(node.decorator_list)  # Users only construct it.
   for method in () if is_dataclass else node.body:
     is_method = isinstance(method, ast.FunctionDef)
     if is_method and (method.name == '__init__' or method.name[0] != '_'):
@@ -141,7 +141,7 @@ def _entry(entry: _Entry) -> str:
 
 
 def _text(source: str, field: ast.AnnAssign) -> str:
-  """Returns a field of a class as its source has it."""
+  """Returns the source of a field of a class."""
   return ast.get_source_segment(source, field).replace('\n  ', '\n')
 
 
@@ -150,7 +150,7 @@ def _code(lines: Iterable[str]) -> str:
 
 
 def _signature(source: str, node: ast.FunctionDef) -> str:
-  """Returns the head of a function as its source has it."""
+  """Returns the source of the head of a function."""
   begin = min([node, *node.decorator_list], key=lambda x: x.lineno).lineno - 1
   lines = source.splitlines()[begin : node.body[0].lineno - 1]
   text = textwrap.dedent('\n'.join(lines)).rstrip().removesuffix(':')

@@ -1,10 +1,10 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The processes that train one run together, started or joined.
+"""Starts or joins the processes that train one run together.
 
-On one machine the command that the user gives is the chief and starts the
-others, each on CPUs and a GPU of its own. On several machines each process is
-told of the others by TF_CONFIG or by Slurm; see `cluster`.
+On one machine, the user's command becomes the chief and starts the other
+processes, each with its own CPUs and GPU. On several machines, TF_CONFIG or
+Slurm tells each process about the others; see `cluster`.
 """
 
 import contextlib
@@ -40,12 +40,12 @@ NUM_REPLICAS = command_line.Flag(
 )
 
 _PROGRAM = f'{__package__}.main'
-_PARENT = 'VACL_TF_PARENT'  # Process that a follower is not to outlive.
+_PARENT = 'VACL_TF_PARENT'  # Id of the process with which a follower ends.
 _POLL_SECONDS = 0.5
-_LOCAL_SECONDS = 120.0  # For processes of this machine to find each other.
+_LOCAL_SECONDS = 120.0  # For processes on one machine to find each other.
 _REMOTE_SECONDS = 300.0
 _RESUMES = 'the same command resumes from the last checkpoint'
-_PATIENCE_SECONDS = 20.0  # With a replica that has lost another one.
+_PATIENCE_SECONDS = 20.0  # For TensorFlow to report that a replica is lost.
 _MOST = 4096  # Processes.
 
 
@@ -55,17 +55,18 @@ def joined(
 ) -> Iterator[replicas.Replicas]:
   """Starts or joins the processes that the flags and the environment name.
 
-  To be called before TensorFlow's first operation.
+  Call it before TensorFlow's first operation.
 
   Args:
-    fits: whether a batch can be shared out among so many.
-    facts: returns what has to be the same for all by name: constants, versions.
+    fits: returns whether a batch can be divided among a number of processes.
+    facts: returns by name what must be equal in all processes, such as
+      constants and versions.
 
   Yields:
-    This process among them.
+    The group of processes, as this process sees it.
 
   Raises:
-    UsageError: the number is not possible, or what the environment says.
+    UsageError: the number of processes, or the environment, is not valid.
   """
   try:
     with _joined(fits) as group:
@@ -77,7 +78,7 @@ def joined(
         )
       yield group
   except replicas.LostError as error:
-    # Not by the usual way out: TensorFlow would wait there for the lost one.
+    # At once: a regular exit would let TensorFlow wait for the lost replica.
     _end(f'{error}; {_RESUMES}')
 
 
@@ -87,7 +88,7 @@ def _joined(fits: Callable[[int], bool]) -> Iterator[replicas.Replicas]:
   if _PARENT in os.environ:
     _end_with(int(os.environ[_PARENT]))
     yield _connected(cluster.named(), _LOCAL_SECONDS)
-    threading.Event().wait()  # The chief may need a last answer; it ends us.
+    threading.Event().wait()  # The chief may need an answer, then ends us.
   elif is_free and (named := cluster.named()) is not None:
     name = f'{named.source} with {len(named.workers)} workers'
     _check_fits(name, len(named.workers), fits)
@@ -101,7 +102,7 @@ def _joined(fits: Callable[[int], bool]) -> Iterator[replicas.Replicas]:
 
 
 def automatic(fits: Callable[[int], bool]) -> int:
-  """Returns the most processes that have a GPU each, at least one.
+  """Returns the largest number of processes with a GPU each, at least one.
 
   Processes that share the CPUs of a machine were no faster than one; see
   "Clusters and GPUs" in docs/clusters.md.
@@ -134,7 +135,7 @@ def _check_fits(name: str, count: int, fits: Callable[[int], bool]) -> None:
 
 
 def _connected(here: cluster.Cluster, seconds: float) -> replicas.Replicas:
-  """Waits for the other processes; ends this one if they don't come."""
+  """Connects to the other processes; ends this one if that fails."""
 
   def give_up() -> None:
     _end(
@@ -143,7 +144,8 @@ def _connected(here: cluster.Cluster, seconds: float) -> replicas.Replicas:
     )
 
   devices.use(here.local_index)
-  # Python would see them after the wait, and there is nothing to save.
+  # Signals end the process at once: Python's handlers would run only after the
+  # wait, and there is nothing to save yet.
   asked = (signal.SIGINT, signal.SIGTERM)
   handlers = {x: signal.signal(x, signal.SIG_DFL) for x in asked}
   timer = threading.Timer(seconds, give_up)
@@ -164,7 +166,7 @@ def _connected(here: cluster.Cluster, seconds: float) -> replicas.Replicas:
     _end(f'{here.workers[here.index]} cannot be used: {reason}')
   finally:
     timer.cancel()
-    for number, handler in handlers.items():  # TensorFlow has set some, too.
+    for number, handler in handlers.items():  # TensorFlow has changed some.
       signal.signal(number, handler)
 
 
@@ -193,14 +195,14 @@ def _followers(count: int) -> Iterator[cluster.Cluster]:
     with _pinned(shares[0]):
       yield here[0]
   except replicas.LostError as error:
-    time.sleep(_POLL_SECONDS)  # It may be known by then why.
+    time.sleep(_POLL_SECONDS)  # Until the watch may know why.
     raise replicas.LostError(watch.failure() or str(error)) from error
   finally:
     watch.close()
 
 
 class _Child(subprocess.Popen):
-  """A process whose errors are kept for who has started it."""
+  """A child process whose standard error is kept for its parent."""
 
   def __init__(self, command: list[str], environment: dict[str, str]) -> None:
     self._errors = tempfile.TemporaryFile()
@@ -212,7 +214,7 @@ class _Child(subprocess.Popen):
     )
 
   def last_words(self) -> str:
-    """Returns the last line that it wrote to standard error."""
+    """Returns its last line on standard error in brackets, '' if none."""
     said = next(reversed(reading.last_lines(self._errors)), '')
     return f' ({said})' if said else ''
 
@@ -226,7 +228,7 @@ class _Watch:
     threading.Thread(target=self._look, daemon=True).start()
 
   def _look(self) -> None:
-    # Who waits for the lost one may never be told by TensorFlow.
+    # TensorFlow may never tell a replica that it waits for a lost one.
     while not self._is_over.wait(_POLL_SECONDS):
       if failure := self.failure():
         if not self._is_over.wait(_PATIENCE_SECONDS):
@@ -234,7 +236,7 @@ class _Watch:
           _end(f'{failure}; {_RESUMES}')
 
   def failure(self) -> str | None:
-    """Returns which child failed, if any."""
+    """Returns which child failed and how, None if none did."""
     for index, child in enumerate(self._children, 1):
       if child.poll():
         words = child.last_words()
@@ -242,7 +244,7 @@ class _Watch:
     return None
 
   def close(self) -> None:
-    """Ends the children, who have nothing to save."""
+    """Ends the children, which have nothing to save."""
     self._is_over.set()
     self._stop()
 
@@ -264,19 +266,19 @@ def _end_with(parent: int) -> None:
 
 
 def leave(code: int) -> NoReturn:
-  """Ends a follower that failed: the chief learns by that not to wait."""
+  """Ends a failed follower at once, so that the chief does not wait for it."""
   sys.stderr.flush()
   os._exit(code)
 
 
 def _end(message: str, code: int = command_line.FAILURE) -> NoReturn:
-  """Ends the process from any thread, whatever the others wait for."""
+  """Ends the process from any thread, even while other threads wait."""
   command_line.fail(message)
   leave(code)
 
 
 def _free_addresses(count: int) -> list[str]:
-  """Returns addresses of this machine that nobody listens to."""
+  """Returns addresses of this machine with unused ports."""
   with contextlib.ExitStack() as opened:
     sockets = [
       opened.enter_context(socket.create_server(('127.0.0.1', 0)))
@@ -287,7 +289,7 @@ def _free_addresses(count: int) -> list[str]:
 
 @contextlib.contextmanager
 def _pinned(share: Sequence[int]) -> Iterator[None]:
-  """Keeps this thread, and what it starts meanwhile, on some CPUs."""
+  """Pins this thread, and processes that it starts meanwhile, to some CPUs."""
   if not hasattr(os, 'sched_setaffinity') or not share:
     yield
     return

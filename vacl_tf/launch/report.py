@@ -37,7 +37,7 @@ from vacl_tf.launch import task_sets
 from vacl_tf.training import files
 
 _RUNS, _PLAY = 'Which runs', 'What the policy plays'
-_MEASURES = ('coverage', 'success rate')  # Where the task is not known.
+_MEASURES = ('coverage', 'success rate')  # If no task, or several, are known.
 
 _RUN_DIRS = command_line.Flag(
   flags.DEFINE_multi_string,
@@ -76,16 +76,16 @@ def report(
   numbers: Sequence[int],
   options: judging.Options,
 ) -> list[str]:
-  """Writes the page.
+  """Writes a report on runs.
 
   Args:
     run_dirs: folders of runs.
-    output: an .html.
-    numbers: of agents that the policy is scored with.
-    options: how it plays.
+    output: path of an .html file.
+    numbers: numbers of agents with which the policy is scored.
+    options: how the policy plays.
 
   Returns:
-    What is missing of the runs; the page says so too.
+    Notes on what is missing, which the page shows, too.
 
   Raises:
     UsageError: there is nothing to show, or the output can't be written.
@@ -96,7 +96,7 @@ def report(
   page = _page(runs, numbers, options, notes)
   try:
     with files.replaced(output) as beside:
-      # A folder's name may be no text.
+      # A folder's name may not be valid UTF-8.
       beside.write_text(page, encoding='utf-8', errors='backslashreplace')
   except OSError as error:
     raise plot.UnwritableError(
@@ -111,7 +111,7 @@ def _page(
   options: judging.Options,
   notes: list[str],
 ) -> str:
-  """Returns the page; adds to the notes what is missing."""
+  """Returns the page; appends notes on what is missing."""
   known = next((run for run in runs if run.cfg is not None), None)
   of_runs = {_measures(run) for run in runs if run.cfg is not None}
   measures = of_runs.pop() if len(of_runs) == 1 else _MEASURES
@@ -165,7 +165,7 @@ def _played(
   data: dict[str, Any],
   note: report_runs.Note,
 ) -> list[str]:
-  """Returns the sections that a policy or sets of tasks are needed for."""
+  """Returns the sections that need a policy or sets of tasks."""
   run = next((run for run in runs if run.cfg is not None), None)
   if run is None:
     note('no curriculum, films or numbers of agents: no constants are known')
@@ -199,12 +199,12 @@ def _played(
 
 
 def _measures(run: report_runs.Run) -> tuple[str, str]:
-  """Returns what progress and success are called in a run's task."""
+  """Returns the names of progress and success in a run's task."""
   return catalog.TASKS.get(run.cfg.environment.name).measures
 
 
 def _has_tasks(run: report_runs.Run) -> bool:
-  """Whether a run has recorded its curriculum, in whatever state that is."""
+  """Whether a run has recorded its curriculum, even if it can't be read."""
   if run.record is None:
     return False
   try:
@@ -214,7 +214,7 @@ def _has_tasks(run: report_runs.Run) -> bool:
 
 
 def _sets(run: report_runs.Run, note: report_runs.Note) -> plot_curriculum.Sets:
-  """Returns the tasks that a run recorded, without what can't be read."""
+  """Returns the tasks that a run recorded; none if they can't be read."""
   if run.record is None:
     return plot_curriculum.Sets(None, {})
   try:

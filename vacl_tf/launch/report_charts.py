@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The curves of a report, as JSON that page/charts.js draws.
 
-A chart is a title, two axes and series. The x and y of a series are as long as
-each other; where there is a band, so are its low and high.
+A chart has a title, two axes and series. The arrays x and y of a series have
+equal lengths; so have low and high, if the series has a band.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from vacl_tf.launch import records
 from vacl_tf.launch import report_runs
 from vacl_tf.launch import task_sets
 
-_MOST_POINTS = 400  # Of a series: more than a page is wide.
+_MOST_POINTS = 400  # Of a series: enough for the width of a chart.
 _DIGITS = 5
 _MINUTE = 60.0
 _X = {'env_steps': plot_curves.MILLION, 'wall_seconds': _MINUTE}
@@ -38,7 +38,7 @@ def coverage(runs: Sequence[report_runs.Run], measure: str) -> list[Chart]:
 
   Args:
     runs: those without evaluations are left out.
-    measure: what coverage means in the task.
+    measure: name of coverage in the task.
   """
   recorded = [run.record for run in runs if run.record is not None]
   if not recorded:
@@ -77,11 +77,11 @@ def chart(
   """Returns a chart whose y axis begins at 0.
 
   Args:
-    title: above it.
-    x_name: of the x axis, with its unit.
-    y_name: of the y axis, with its unit.
-    series: of `line`.
-    top: of the y axis, None for the largest value.
+    title: text above the chart.
+    x_name: name of the x axis, with its unit.
+    y_name: name of the y axis, with its unit.
+    series: series made by `line`.
+    top: top of the y axis; None for the largest value.
     is_log: whether the x axis is logarithmic.
   """
   return {
@@ -97,13 +97,13 @@ def chart(
 def line(
   name: str, colour: str, x: np.ndarray, y: np.ndarray, **more: Any
 ) -> Series:
-  """Returns a curve without what is not known of it, at most so many points.
+  """Returns a curve of the known points, thinned out if there are many.
 
   Args:
-    name: in the legend; '' for none.
-    colour: of the line.
+    name: name in the legend; '' for none.
+    colour: colour of the line.
     x: [N].
-    y: [N], NaN where it is not known.
+    y: [N], NaN where it is unknown.
     **more: `low` and `high` [N] of a band; `is_thin` or `is_dashed`.
   """
   arrays = {'x': x, 'y': y} | {
@@ -120,11 +120,11 @@ def line(
 def sets(
   run: records.Record, found: plot_curriculum.Sets, target: np.ndarray | None
 ) -> list[Chart]:
-  """Returns how the sets of tasks grow, if it has any, and where tasks are.
+  """Returns charts of the sizes of a run's sets, and of where its tasks lie.
 
   Args:
-    run: that recorded its curriculum.
-    found: its snapshots.
+    run: a run that recorded its curriculum.
+    found: its snapshots and their map.
     target: [rows, D] target tasks, None if the task has no map.
   """
   columns = run.columns
@@ -168,7 +168,7 @@ def steps_of(
 
 
 def speed(runs: Sequence[report_runs.Run]) -> list[Chart]:
-  """Returns environment steps per second of wall time."""
+  """Returns a chart of environment steps per second of wall time."""
   series = []
   for index, run in enumerate(runs):
     if len(run.columns.get('env_steps', ())) > 1:
@@ -181,9 +181,9 @@ def speed(runs: Sequence[report_runs.Run]) -> list[Chart]:
 
 
 def rates(columns: dict[str, np.ndarray]) -> np.ndarray:
-  """Returns steps a second of each iteration but the first, which compiles.
+  """Returns steps per second of all iterations but the first, which compiles.
 
-  NaN where the clock stood still.
+  NaN if the clock did not advance.
   """
   steps, seconds = (np.diff(columns[x]) for x in _X)
   return np.where(
@@ -192,7 +192,7 @@ def rates(columns: dict[str, np.ndarray]) -> np.ndarray:
 
 
 def _style(index: int) -> dict[str, Any]:
-  """Returns how a curve looks: other dashes where colours begin again."""
+  """Returns the style of a curve; dashes alternate when colours repeat."""
   dashes, colour = divmod(index, len(plot_curves.COLOURS))
   return {'colour': plot_curves.COLOURS[colour], 'is_dashed': bool(dashes % 2)}
 

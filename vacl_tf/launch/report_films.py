@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What a policy does in a report: scores, its worst tasks, and films."""
+"""A policy in a report: its scores, its worst tasks, and films."""
 
 import json
 import pathlib
@@ -28,9 +28,9 @@ from vacl_tf.training import rollout
 NUM_FAILURES = 20
 _NUM_FILMS = 200
 _NUM_TARGET_FILMS = 60  # Of target tasks, the worst ones first.
-_MOST_BYTES = 5_000_000  # Of all films, of a page below 8 MB.
-_MOST_DISCS = 1_500_000  # Kept at once, over all worlds and times.
-_DISCS = 3  # Of an entity, about.
+_MOST_BYTES = 5_000_000  # Of all films; the page should stay below 8 MB.
+_MOST_DISCS = 1_500_000  # In memory at once, over all worlds and times.
+_DISCS = 3  # Per entity, roughly.
 
 
 class Failure(NamedTuple):
@@ -41,13 +41,13 @@ class Failure(NamedTuple):
 
 
 class Shown(NamedTuple):
-  """What a policy did.
+  """Films and values of tasks that a policy played.
 
   Attributes:
-    films: packed ones, and what they share.
-    filmed: which tasks of the sets, and of the target distribution, they show.
+    films: packed films, and the data that they share.
+    filmed: the tasks of the sets, and the target tasks, that the films show.
     failures: the worst of the target tasks, worst first.
-    values: [rows] of all target tasks that were played.
+    values: [rows] values of all target tasks that were played.
   """
 
   films: dict[str, Any]
@@ -59,7 +59,7 @@ class Shown(NamedTuple):
 def load(
   run_dir: pathlib.Path, note: report_runs.Note
 ) -> judging.Policy | None:
-  """Returns the policy of a run, None if there is none that can be read."""
+  """Returns the policy of a run, None if it can't be read."""
   try:
     return judging.load(run_dir, None, run_graph=False)
   except (ImportError, ValueError) as error:
@@ -73,14 +73,14 @@ def judge(
   options: judging.Options,
   note: report_runs.Note,
 ) -> list[dict[str, Any]]:
-  """Returns how good a policy is with other numbers of entities.
+  """Returns the scores of a policy with several numbers of entities.
 
   Args:
-    policy: that plays.
-    numbers: of agents; if empty, as many as it was trained with, and twice as
-      many where the task can have them.
+    policy: the policy.
+    numbers: numbers of agents; if empty, as many as it was trained with, and
+      twice as many if the task allows it.
     options: how to play.
-    note: is told which can't be played.
+    note: called with a message for each number that can't be played.
   """
   trained = policy.world
   wanted: list[int | None] = list(numbers)
@@ -109,14 +109,15 @@ def show(
   """Plays target tasks and tasks of the sets, and films some of them.
 
   Args:
-    policy: that plays.
-    cfg: of its run.
-    snapshots: of the sets of tasks, maybe none.
+    policy: the policy.
+    cfg: config of its run.
+    snapshots: snapshots of the sets of tasks; may be empty.
     options: how to play, and how many target tasks.
-    note: is told what can't be filmed.
+    note: called with a message on what can't be filmed.
 
   Returns:
-    None if the worlds can't be drawn from shapes.
+    The films; None if the policy can't be played or the worlds can't be drawn
+    from shapes.
   """
   album = _Album()
   own, others = randomness.split(judging.seed_of(options), 2)
@@ -143,7 +144,7 @@ def show(
 
 
 class _Album:
-  """Films, as long as there is room for more."""
+  """Films up to a total size."""
 
   def __init__(self) -> None:
     self.packer = report_packing.Packer()
@@ -158,7 +159,7 @@ class _Album:
     scenes: Sequence[shapes.Scene],
     progress: np.ndarray,
   ) -> None:
-    """Adds a film of a row to the index, if there is room."""
+    """Adds a film, and its number to the index of rows, if there is room."""
     film = self.packer.film(scenes, progress)
     num_bytes = len(json.dumps(film))
     self.is_full |= self._num_bytes + num_bytes > _MOST_BYTES
@@ -177,8 +178,8 @@ def _film_target(
   """Films target tasks, the worst ones first.
 
   Returns:
-    All that were played [rows, D], their values [rows], and by row, worst
-    first, the numbers of the films.
+    All tasks that were played [rows, D], their values [rows], and {row: number
+    of its film}, worst first.
   """
   draw, play = randomness.split(seed, 2)
   player, env = _player(policy, policy.world, options)
@@ -204,7 +205,7 @@ def _film_sets(
   """Films some tasks of each set.
 
   Returns:
-    (iteration, set) to row to the number of its film.
+    {(iteration, set): {row: number of its film}}.
   """
   places = 2 * max(len(snapshots), 1)
   each = max((_NUM_FILMS - _NUM_TARGET_FILMS) // places, 1)
@@ -231,7 +232,7 @@ def _film_sets(
 def _worlds_by_size(
   policy: judging.Policy, cfg: config.Config, options: judging.Options
 ) -> dict[int, tuple[players.ExportedPlayer, base.World]]:
-  """Returns who plays where, by the numbers D of a task, for all counts."""
+  """Returns a player and its world for each entity count, by task size D."""
   found = {}
   for counts in entity_counts.path(cfg):
     fields = cfg.environment.count_fields

@@ -1,10 +1,10 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays and films as JSON that is small: what page/films.js unpacks.
+"""Arrays and films as compact JSON, which page/films.js unpacks.
 
-A number of a film is a whole number of steps of 1 / LEVELS of half the width of
-its room. Things that stay where they are, and rings around what moves, cost
-nothing.
+Coordinates of a film are integers, in units of 1 / LEVELS of half the width of
+its room. A disc that stays in place has one position for the whole film, and a
+ring around a moving disc shares the positions of that disc.
 """
 
 import base64
@@ -15,8 +15,8 @@ import numpy as np
 
 from vacl_tf.environments import shapes
 
-LEVELS = 20_000  # Of half a room; what lies far outside is cut off.
-_LARGEST = 32_767  # Of 16 bits.
+LEVELS = 20_000  # Per half room; positions far outside are clipped.
+_LARGEST = 32_767  # Of a 16-bit integer.
 
 
 def packed(array: np.ndarray, dtype: str) -> str:
@@ -25,13 +25,13 @@ def packed(array: np.ndarray, dtype: str) -> str:
 
 
 class _Tracks(NamedTuple):
-  """Where discs are.
+  """The positions of discs over time.
 
   Attributes:
-    of_disc: [K] which track each disc is on: first the moving ones, then the
-      others.
-    moving: [T + 1, M, 2].
-    still: [S, 2].
+    of_disc: [K] number of the track of each disc; moving tracks come first,
+      then still ones.
+    moving: [T + 1, M, 2] positions on moving tracks.
+    still: [S, 2] positions of still tracks.
   """
 
   of_disc: list[int]
@@ -47,7 +47,7 @@ class Packer:
     self._stages: list[dict[str, Any]] = []
 
   def shared(self) -> dict[str, Any]:
-    """Returns what all films refer to by number."""
+    """Returns the colours and rooms that all films refer to by number."""
     colours = ['#{:02x}{:02x}{:02x}'.format(*x) for x in self._colours]
     return {'colours': colours, 'stages': self._stages, 'levels': LEVELS}
 
@@ -57,12 +57,12 @@ class Packer:
     """Returns a film.
 
     Args:
-      scenes: of one world at T + 1 times, with the same discs in the same
-        order.
-      progress: [T] after each step.
+      scenes: scenes of one world at T + 1 times, with the same discs in the
+        same order.
+      progress: [T] progress after each step.
 
     Raises:
-      ValueError: scenes have other discs than the first.
+      ValueError: a scene has another number of discs than the first one.
     """
     first = scenes[0]
     kinds = [(disc.radius, disc.is_filled) for disc in first.discs]
@@ -108,7 +108,7 @@ class Packer:
   def _polygons(
     self, scenes: Sequence[shapes.Scene], unit: float
   ) -> dict[str, Any] | None:
-    """Returns polygons, of which each time may have others."""
+    """Returns the polygons, which may differ between times."""
     if not any(scene.polygons for scene in scenes):
       return None
     kinds = [
@@ -145,7 +145,7 @@ def _find_tracks(centres: np.ndarray) -> _Tracks:
 
 
 def _numbered(values: Sequence[tuple]) -> dict[str, Any]:
-  """Returns the different values, and when which of them begins."""
+  """Returns the distinct values, and the times at which each begins."""
   known = list(dict.fromkeys(values))
   starts = [0] + [
     time for time in range(1, len(values)) if values[time] != values[time - 1]

@@ -1,9 +1,9 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""A report as one HTML file that asks nothing of any server.
+"""A report as one HTML file that makes no network requests.
 
-The browser is told to load nothing else. What charts, maps and films show is
-JSON in the page; page/*.js draws it.
+A content security policy forbids the browser to load anything else. The data of
+charts, maps and films is JSON in the page; page/*.js draws it.
 """
 
 import html
@@ -26,11 +26,11 @@ def page(title: str, sections: Sequence[str], data: dict[str, Any]) -> str:
   """Returns the whole page.
 
   Args:
-    title: of it.
-    sections: HTML of `section`.
-    data: what the scripts draw, without NaN.
+    title: title of the page.
+    sections: HTML from `section`.
+    data: data that the scripts draw, without NaN.
   """
-  # Within a script only this could end it.
+  # A '<' is the only character that could end the script element.
   content = json.dumps(data, separators=(',', ':'), allow_nan=False)
   content = content.replace('<', '\\u003c')
   scripts = '\n'.join((_FOLDER / name).read_text() for name in _SCRIPTS)
@@ -39,7 +39,7 @@ def page(title: str, sections: Sequence[str], data: dict[str, Any]) -> str:
     '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
     f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
-    '<link rel="icon" href="data:,">',  # Else browsers ask for one.
+    '<link rel="icon" href="data:,">',  # Otherwise browsers ask for one.
     f'<title>{html.escape(title)}</title>\n<style>\n{style}</style>',
     f'</head>\n<body>\n<h1>{html.escape(title)}</h1>',
     *sections,
@@ -50,7 +50,7 @@ def page(title: str, sections: Sequence[str], data: dict[str, Any]) -> str:
 
 
 def section(name: str, heading: str, *parts: str) -> str:
-  """Returns a section with what there is in it."""
+  """Returns a section with those parts that are not empty."""
   inside = '\n'.join(part for part in parts if part)
   return (
     f'<section id="{name}">\n<h2>{html.escape(heading)}</h2>\n{inside}\n'
@@ -59,18 +59,18 @@ def section(name: str, heading: str, *parts: str) -> str:
 
 
 def paragraph(text: str) -> str:
-  """Returns plain text."""
+  """Returns a paragraph of plain text; nothing if the text is empty."""
   return f'<p>{html.escape(text)}</p>' if text else ''
 
 
 def bullets(texts: Sequence[str]) -> str:
-  """Returns a list."""
+  """Returns a bulleted list."""
   items = ''.join(f'<li>{html.escape(text)}</li>' for text in texts)
   return f'<ul>{items}</ul>'
 
 
 def table(content: report_tables.Table) -> str:
-  """Returns a table, which scrolls where it is too wide."""
+  """Returns a table, which scrolls if it is too wide."""
   head = ''.join(f'<th>{html.escape(x)}</th>' for x in content.headings)
   body = ''.join(
     '<tr>' + ''.join(f'<td>{html.escape(x)}</td>' for x in row) + '</tr>\n'
@@ -83,15 +83,15 @@ def table(content: report_tables.Table) -> str:
 
 
 def folded(heading: str, inside: str) -> str:
-  """Returns what is shown when its heading is clicked."""
+  """Returns content that is hidden until its heading is clicked."""
   return f'<details><summary>{html.escape(heading)}</summary>{inside}</details>'
 
 
 def charts(name: str) -> str:
-  """Returns where the charts data['charts'][name] are drawn."""
+  """Returns a placeholder for the charts data['charts'][name]."""
   return f'<div class="charts" data-charts="{html.escape(name)}"></div>'
 
 
 def widget(name: str) -> str:
-  """Returns where a script puts an interactive part: curriculum or failures."""
+  """Returns a placeholder for a widget: curriculum or failures."""
   return f'<div data-widget="{html.escape(name)}"></div>'

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What a report can read of runs, whole, unfinished or damaged."""
+"""The runs of a report, which may be unfinished or damaged."""
 
 import dataclasses
 import pathlib
@@ -21,14 +21,14 @@ Note = Callable[[str], None]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Run:
-  """What there is of a run.
+  """What could be read of a run.
 
   Attributes:
-    path: its folder.
-    cfg: of the run, None if there is none that can be read.
-    record: all that curves need, None if something of it is missing.
-    columns: of metrics.csv, empty if it can't be read.
-    facts: config.json, empty if it can't be read.
+    path: folder of the run.
+    cfg: config of the run, None if it can't be read.
+    record: everything that curves need, None if a part of it is missing.
+    columns: columns of metrics.csv, empty if it can't be read.
+    facts: content of config.json, empty if it can't be read.
   """
 
   path: pathlib.Path
@@ -47,11 +47,11 @@ def read(paths: Sequence[pathlib.Path], note: Note) -> list[Run]:
   """Reads runs.
 
   Args:
-    paths: of their folders.
-    note: is told what is missing.
+    paths: folders of the runs.
+    note: called with a message for everything that is missing.
 
   Raises:
-    UsageError: there is nothing to show of any of them.
+    UsageError: none of the runs has anything to show.
   """
   if not paths:
     raise command_line.UsageError(
@@ -102,10 +102,10 @@ def _read(path: pathlib.Path, note: Note) -> Run:
 
 
 def of_preset(cfg: config.Config) -> config.Config:
-  """Returns the config of the same task, agent and curriculum as preset.
+  """Returns the preset's config of a run's task, agent and curriculum.
 
   Raises:
-    ValueError: there is no such preset any more.
+    ValueError: the preset no longer exists.
   """
   world = cfg.environment
   counts = dict(zip(world.count_fields, world.counts, strict=True))
@@ -120,10 +120,10 @@ def of_preset(cfg: config.Config) -> config.Config:
 
 
 def changes(cfg: config.Config) -> list[tuple[str, Any, Any]]:
-  """Returns leaves that differ from the preset: name, preset's, the run's.
+  """Returns leaves that differ: (name, preset's value, run's value).
 
   Raises:
-    ValueError: there is no such preset any more.
+    ValueError: the preset no longer exists.
   """
   wanted = overrides.leaves(of_preset(cfg))
   return [

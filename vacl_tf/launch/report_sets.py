@@ -14,10 +14,10 @@ from vacl_tf.launch import report_charts
 from vacl_tf.launch import report_packing
 
 SETS = ('active', 'solved')
-_LEVELS = 20_000  # Of the longer side of the map.
+_LEVELS = 20_000  # Along the longer side of the map.
 _LARGEST = 32_767
-_UNKNOWN = 255  # Of values, which have 254 steps.
-# By what a snapshot calls them: JSON's name.
+_UNKNOWN = 255  # Stands for an unknown value; known ones are 0 to 254.
+# Names in a snapshot, and names in the JSON.
 _WHOLE = {'age': 'ages', 'generation': 'generations'}
 
 
@@ -25,9 +25,9 @@ class Filmed(NamedTuple):
   """Which tasks there are films of.
 
   Attributes:
-    sets: (iteration, set) to row to the number of its film.
+    sets: {(iteration, set): {row: number of its film}}.
     target_phi: [rows, D] the target tasks that are shown.
-    target: row of these to the number of its film.
+    target: {row of target_phi: number of its film}.
   """
 
   sets: Mapping[tuple[int, str], Mapping[int, int]]
@@ -44,9 +44,9 @@ def build(
   """Returns the map and the sets of each snapshot.
 
   Args:
-    layout: of the tasks.
-    snapshots: by iteration, one or more.
-    run: that they are of.
+    layout: map of the tasks.
+    snapshots: one or more snapshots of the sets, by iteration.
+    run: the run that recorded them.
     filmed: which tasks have films.
   """
   low, high = plot_rooms.bounds(layout)
@@ -80,7 +80,7 @@ def build(
 
 
 def chosen_rows(num_rows: int, most: int) -> list[int]:
-  """Returns so many rows at most, spread evenly."""
+  """Returns at most `most` rows, spread evenly."""
   if not num_rows:
     return []
   places = np.linspace(0, num_rows - 1, min(num_rows, most))
@@ -94,7 +94,7 @@ def _set(
   unit: float,
   films: Mapping[int, int],
 ) -> dict[str, Any]:
-  """Returns a set of tasks, with what is known of them."""
+  """Returns a set of tasks, with what is known about them."""
   phi = snapshot[f'{name}_phi']
   found = _places(layout, phi, unit) | {'films': dict(films)}
   for key, told in _WHOLE.items():
@@ -130,7 +130,7 @@ def _parents(
 def _of_rows(
   snapshot: records.Snapshot, name: str, num_rows: int
 ) -> np.ndarray | None:
-  """Returns a number for each row, None if they are not there."""
+  """Returns an array with a number per row, None if it is missing."""
   found = snapshot.get(name)
   return found if found is not None and found.shape == (num_rows,) else None
 
@@ -152,17 +152,17 @@ def _places(
 def by_size(
   snapshots: Mapping[int, records.Snapshot], most: int
 ) -> dict[int, list[tuple[int, str, int]]]:
-  """Returns tasks to film, (iteration, set, row), by their numbers D.
+  """Returns tasks to film as (iteration, set, row), by task size D.
 
   Args:
-    snapshots: by iteration.
-    most: tasks of each set of each snapshot.
+    snapshots: snapshots of the sets, by iteration.
+    most: largest number of tasks of each set of each snapshot.
   """
   found: dict[int, list[tuple[int, str, int]]] = {}
   for iteration, snapshot in snapshots.items():
     for name in SETS:
       phi = snapshot[f'{name}_phi']
-      # Those with parents, if there are any, so that both can be seen.
+      # Only tasks with known parents, if there are any, to show both.
       rows = _parents(snapshot, name)[1] or list(range(len(phi)))
       found.setdefault(phi.shape[1], []).extend(
         (iteration, name, rows[index]) for index in chosen_rows(len(rows), most)

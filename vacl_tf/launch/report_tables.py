@@ -27,7 +27,7 @@ class Table(NamedTuple):
 
 
 def summary(runs: Sequence[report_runs.Run], measures: Sequence[str]) -> Table:
-  """Returns a row for each run: how far it is and how good."""
+  """Returns a row for each run: its scores, steps, time and seed."""
   rows = []
   for run in runs:
     steps, minutes, scores = _NONE, _NONE, [_NONE, _NONE]
@@ -44,7 +44,7 @@ def summary(runs: Sequence[report_runs.Run], measures: Sequence[str]) -> Table:
 def changes(run: report_runs.Run) -> Table | None:
   """Returns the constants that differ from the preset's.
 
-  None if the preset is not known any more.
+  None if the preset no longer exists.
   """
   try:
     found = report_runs.changes(run.cfg)
@@ -62,11 +62,11 @@ def constants(run: report_runs.Run) -> Table:
 
 
 def counts(found: Sequence[dict[str, Any]], measures: Sequence[str]) -> Table:
-  """Returns how good a policy is with each number of entities.
+  """Returns the scores of a policy with each number of entities.
 
   Args:
-    found: what `judging.judge` returns of each.
-    measures: what coverage and success are called.
+    found: results of `judging.judge`, one per number of entities.
+    measures: names of coverage and success in the task.
   """
   rows = []
   for row in found:
@@ -76,7 +76,7 @@ def counts(found: Sequence[dict[str, Any]], measures: Sequence[str]) -> Table:
 
 
 def speed(runs: Sequence[report_runs.Run]) -> Table:
-  """Returns how fast runs were, and when they reached some coverages."""
+  """Returns the speed of runs, and when they reached levels of coverage."""
   rows = []
   for run in runs:
     if not run.columns:
@@ -91,7 +91,7 @@ def speed(runs: Sequence[report_runs.Run]) -> Table:
 
 
 def machine(runs: Sequence[report_runs.Run]) -> Table:
-  """Returns what runs were made with and on, a column each."""
+  """Returns the hardware and versions of runs, a column per run."""
   columns = [_facts(run) for run in runs]
   names = dict.fromkeys(name for column in columns for name in column)
   rows = [(x, *(column.get(x, _NONE) for column in columns)) for x in names]
@@ -114,7 +114,7 @@ def _facts(run: report_runs.Run) -> dict[str, str]:
 
 
 def _reached(run: report_runs.Run) -> list[str]:
-  """Returns after how many steps and minutes each level is reached."""
+  """Returns the steps and minutes after which each level is reached."""
   if run.record is None:
     return [_NONE] * len(_LEVELS)
   names = ('env_steps', 'wall_seconds', 'coverage')
@@ -131,7 +131,7 @@ def _reached(run: report_runs.Run) -> list[str]:
 
 
 def _last(column: np.ndarray | None) -> str:
-  """Returns the last number that is known."""
+  """Returns the last known number of a column."""
   known = column[np.isfinite(column)] if column is not None else []
   return f'{known[-1]:.3f}' if len(known) else _NONE
 

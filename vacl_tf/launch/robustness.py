@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""How a policy does in the tasks that it finds hardest, and which these are."""
+"""The success of a policy in its hardest tasks, and which tasks these are."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -32,21 +32,21 @@ def judge(
   options: judging.Options,
   num_repeats: int,
 ) -> dict[str, Any]:
-  """Returns the success of drawn actions in the worst tasks, and in strata.
+  """Measures success with sampled actions in the worst tasks and in strata.
 
-  Each task is played num_repeats times in a first pass, which says which tasks
-  are the worst, and as often in a second one, which says how these go. With a
-  single pass luck would choose them, and the result would be too low
-  (Rutherford et al., "No Regrets", NeurIPS 2024).
+  Each task is played num_repeats times in each of two passes. The first pass
+  selects the worst tasks, and the second one measures the success in them. In a
+  single pass, tasks would also be selected for bad luck, and the result would
+  be too low (Rutherford et al., "No Regrets", NeurIPS 2024).
 
   Args:
-    policy: which one.
-    world: to play in.
-    options: of how many tasks; actions are drawn whatever it says.
-    num_repeats: episodes of a task in a pass.
+    policy: the policy.
+    world: world to play in.
+    options: number and seed of the tasks; `is_greedy` is ignored.
+    num_repeats: episodes of each task in a pass.
 
   Raises:
-    UsageError: the policy can't play there.
+    UsageError: the policy can't play in this world.
   """
   env = judging.environment(policy, world)
   draw, *passes = randomness.split(judging.seed_of(options), 3)
@@ -111,7 +111,7 @@ def _longest_way(movers: np.ndarray, goals: np.ndarray) -> float:
 
 
 def _strata(lengths: np.ndarray, success: np.ndarray) -> list[dict[str, float]]:
-  """Returns the success of tasks in quarters, from short to long lengths."""
+  """Returns the success in quarters of the tasks, from short to long."""
   num_parts = min(_NUM_STRATA, len(lengths))
   parts = np.array_split(np.argsort(lengths, kind='stable'), num_parts)
   return [
@@ -125,7 +125,7 @@ def _strata(lengths: np.ndarray, success: np.ndarray) -> list[dict[str, float]]:
 
 
 def lines(found: dict[str, Any]) -> Iterator[str]:
-  """Yields what is told of a result in the terminal."""
+  """Yields the lines of a result for the terminal."""
   yield (
     f'{found["env"]}, n = {found["counts"]}: {found["num_tasks"]} target '
     f'tasks, {found["num_repeats"]} episodes each with drawn actions, twice'

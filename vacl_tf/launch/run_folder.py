@@ -1,13 +1,13 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The folder of a run: what lies in it, and who may write to it.
+"""The folder of a run: its files, and who may write to them.
 
-Whoever trains in a folder holds its lock. There is a checkpoint, of the state
-before the first iteration, before there are rows or other results. So results
-without a checkpoint are of a run that cannot go on, and nothing writes over
-them: --restart renames the folder. A file is written beside the old one, with
-another name, and then takes its place; a process that is killed leaves such
-names behind, which the next one clears.
+The process that trains in a folder holds its lock. It saves a checkpoint before
+the first iteration, and thus before it writes any results. Results without a
+checkpoint therefore belong to a run that can't be resumed. They are never
+overwritten: --restart renames the folder. A file is written under another name
+and then replaces the old one. A process that is killed may leave such files
+behind; the next process removes them.
 """
 
 import contextlib
@@ -49,10 +49,10 @@ _LEFTOVERS = (
   SNAPSHOTS + files.NEW,
   CURVES + files.NEW,
   'curves_curriculum.png' + files.NEW,
-  'curriculum.new.npz',  # Of earlier versions.
+  'curriculum.new.npz',  # From earlier versions.
 )
 _INDEX = r'ckpt-\d+\.index(\.broken)?'
-# TensorFlow reads a path with one of these as a pattern.
+# TensorFlow takes a path with one of these for a glob pattern.
 _NOT_IN_NAMES = '[\\'
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 
@@ -66,22 +66,22 @@ def hold(
   report: Callable[[str], None],
   is_restart: bool = False,
 ) -> Iterator[pathlib.Path]:
-  """Makes a folder ready to train in, and keeps others from doing so.
+  """Prepares a folder for training, and locks it.
 
-  A new folder in which nothing was written goes again: training was refused.
+  If training is refused and nothing was written, a new folder is removed again.
 
   Args:
-    path: of the folder; it is made if need be.
-    cfg: of the run.
-    report: is told what was set aside or cleared.
-    is_restart: whether to set aside a run that is there already.
+    path: path of the folder, which is created if necessary.
+    cfg: config of the run.
+    report: called with a message on what was set aside or removed.
+    is_restart: whether to set aside a run that is in the folder.
 
   Yields:
     The folder to use.
 
   Raises:
-    UsageError: it can't be used, holds something that would be lost, or
-      another process trains there. It is as before.
+    UsageError: the folder can't be used, holds something that would be lost, or
+      another process trains in it. It is unchanged.
     WriteError: the disk is full or fails.
   """
   check_name(path)
@@ -93,11 +93,11 @@ def hold(
     if is_new:
       held.callback(_remove_if_unused, path)
     if is_restart and _is_run(path):
-      path = path.resolve()  # It may be a link, or where the user stands.
+      path = path.resolve()  # It may be a link or the current folder.
       beside = files.set_aside(path, '.old')
       report(f'{path} is now {beside}')
-      # The lock went with the folder. Both are held, so that nobody who waits
-      # for the first one can take it.
+      # The lock was renamed with the folder. Both locks are held, so that no
+      # process that waits for the first one can get it.
       held.enter_context(_lock(path))
     _refuse_what_would_be_lost(path, cfg)
     _clear(path, report)
@@ -121,7 +121,7 @@ def check_name(path: pathlib.Path, flag: str = 'run_dir') -> None:
 
 @contextlib.contextmanager
 def _lock(path: pathlib.Path) -> Iterator[None]:
-  """Makes the folder if need be, and holds its lock."""
+  """Creates the folder if necessary, and holds its lock."""
   with contextlib.ExitStack() as held:
     try:
       path.mkdir(parents=True, exist_ok=True)
@@ -143,7 +143,7 @@ def _lock(path: pathlib.Path) -> Iterator[None]:
 
 
 def _remove_if_unused(path: pathlib.Path) -> None:
-  """Removes a folder that has nothing but its lock, which is held."""
+  """Removes a folder that contains only its lock, which is held."""
   with contextlib.suppress(OSError):
     if os.listdir(path) == [LOCK]:
       (path / LOCK).unlink()
@@ -151,7 +151,7 @@ def _remove_if_unused(path: pathlib.Path) -> None:
 
 
 def _refuse_what_would_be_lost(path: pathlib.Path, cfg: config.Config) -> None:
-  """Raises UsageError for a folder with a run that can't go on with cfg."""
+  """Raises UsageError if a folder has a run that cfg can't resume."""
   has_checkpoint = _has_checkpoint(path)
   if os.path.lexists(path / CONFIG):
     old = records.read_config(path, _REMEDY)
@@ -173,7 +173,7 @@ def _refuse_what_would_be_lost(path: pathlib.Path, cfg: config.Config) -> None:
 
 
 def _has_checkpoint(path: pathlib.Path) -> bool:
-  """Returns whether there are checkpoints, whole or set aside as broken."""
+  """Returns whether there are checkpoints, intact or set aside as broken."""
   try:
     names = os.listdir(path / CHECKPOINTS)
   except OSError:
@@ -182,14 +182,14 @@ def _has_checkpoint(path: pathlib.Path) -> bool:
 
 
 def _is_run(path: pathlib.Path) -> bool:
-  """Returns whether a folder has anything of a run."""
+  """Returns whether a folder has any part of a run."""
   return any(
     os.path.lexists(path / name) for name in (CONFIG, CHECKPOINTS, *_RESULTS)
   )
 
 
 def _clear(path: pathlib.Path, report: Callable[[str], None]) -> None:
-  """Ends what a process left that was killed while it wrote."""
+  """Removes incomplete files of a process that was killed while writing."""
   found = [name for name in _LEFTOVERS if os.path.lexists(path / name)]
   with files.writing(path):
     for name in found:

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""A run is trained or resumed in its folder."""
+"""Trains or resumes a run in its folder."""
 
 import contextlib
 import pathlib
@@ -34,11 +34,11 @@ from vacl_tf.training import programs as programs_lib
 from vacl_tf.training import replicas
 from vacl_tf.training import run as run_lib
 
-_MANY_SECONDS = 600.0  # Of an iteration, before which a user is told.
+_MANY_SECONDS = 600.0  # Of an iteration; the user is told if it may be longer.
 
 
 def note(text: str) -> None:
-  """Prints what a user may want to know of."""
+  """Prints a note for the user."""
   print('note:', text)
 
 
@@ -57,12 +57,12 @@ def train(
   Args:
     cfg: all constants.
     length: when to end, evaluate and save.
-    envs: the world with each entity count, the one to master last.
-    path: the folder, which is held.
-    asked: to end.
-    group: who else trains it.
-    began: time.monotonic() from when on wall time counts.
-    on_row: takes each row.
+    envs: the worlds, one per entity count, the final count last.
+    path: the folder, whose lock is held.
+    asked: the signals that ask to end.
+    group: the processes that train the run.
+    began: time.monotonic() from which wall time counts.
+    on_row: called with each row.
   """
   run = run_lib.Run(cfg, envs)
   _check_cost(run, envs, cfg, group.count)
@@ -100,7 +100,7 @@ def _check_cost(
   cfg: config.Config,
   num_replicas: int,
 ) -> None:
-  """Refuses what takes too much memory; says so if it takes much time."""
+  """Raises UsageError if memory is too small; prints a note if time is long."""
   memory.check(footprint.estimate(run, envs, cfg))
   seconds = footprint.iteration_seconds(envs, cfg) / num_replicas
   if seconds > _MANY_SECONDS:
@@ -119,11 +119,11 @@ def _begin(
   is_resumed: bool,
   num_replicas: int,
 ) -> None:
-  """Writes what a run has before its first iteration, and says so."""
+  """Brings the files of a run to its state; prints that training begins."""
   imports = command_line.imports()
   if is_resumed:
     was = records.read_length(path)
-    if loop.is_finished(run, was):  # Then its end has what was not due.
+    if loop.is_finished(run, was):  # Its end was recorded, even if not due.
       _cut(run, path, was.evaluation_interval, was.checkpoint_interval)
     else:
       _cut(run, path)
@@ -131,11 +131,11 @@ def _begin(
     *(path / run_folder.CONFIG, cfg, length, imports, num_replicas, is_resumed)
   )
   if not is_resumed:
-    checkpointer.save()  # Results are never without one; see run_folder.
+    checkpointer.save()  # There are no results without one; see run_folder.
   verb = 'Resuming' if is_resumed else 'Training'
   by = '' if num_replicas == 1 else f' with {num_replicas} replicas'
   print(f'{verb} in {path}{by}: {_summary(run)}')
-  # The first row comes a minute later; without this it looks as if it hung.
+  # The first row appears a minute later; until then it would seem to hang.
   print('compiling ...', flush=True)
 
 
@@ -145,13 +145,15 @@ def _cut(
   evaluation_interval: int = 1,
   checkpoint_interval: int = 1,
 ) -> None:
-  """Drops what was logged after the state of a run.
+  """Drops what was logged after the checkpoint of a run.
 
   Args:
-    run: that was restored.
+    run: the restored run.
     path: its folder.
-    evaluation_interval: what was evaluated between is dropped, too.
-    checkpoint_interval: so is what was kept of the curriculum between.
+    evaluation_interval: iterations between evaluations; the scores of other
+      iterations are dropped, too.
+    checkpoint_interval: iterations between snapshots of the curriculum; other
+      snapshots are dropped, too.
   """
   iteration = int(run.iteration)
   loggers.CsvLogger.cut(
@@ -165,7 +167,7 @@ def _cut(
 
 def _code_of(asked: signals.Asked, group: replicas.Replicas) -> int:
   """Returns the exit code of replicas that stopped, the same for all."""
-  # Only one of them may have been asked to, or has heard of it.
+  # Perhaps only one of them has received the signal.
   numbers = group.gather(tf.constant([[asked.number]], tf.float32))
   return 128 + int(tf.reduce_max(numbers))
 
@@ -180,7 +182,7 @@ def _outputs(
   checkpointer: checkpoints.Checkpointer,
   on_row: Callable[[dict[str, float]], None],
 ) -> Iterator[tuple[Callable[[dict[str, float]], None], Callable[[], None]]]:
-  """Yields what logs a row of a run, and what saves it with all its rows."""
+  """Yields functions that log a row, and save a run with all its rows."""
   with contextlib.ExitStack() as opened:
     outputs: list[loggers.Logger] = []
     events = loggers.TensorBoardLogger(
@@ -223,11 +225,11 @@ def _outputs(
 
 
 def _layout(cfg: config.Config) -> map_layout.MapLayout | None:
-  """Returns the map of a run's tasks, None if there is none to be had.
+  """Returns the map of a run's tasks, None if there is none.
 
   Raises:
-    base.WorldError: a user's map is wrong, which is better told now than when
-      the run is finished.
+    base.WorldError: a user's map is wrong. The error comes at the start of the
+      run rather than at its end.
   """
   try:
     return plot_curriculum.layout_of(cfg)
@@ -236,7 +238,11 @@ def _layout(cfg: config.Config) -> map_layout.MapLayout | None:
 
 
 class _Stop:
-  """Whether to save and stop, asked when there is something to save."""
+  """Tells `loop.train` whether to save and stop.
+
+  From the first call on there is something to save, so the first signal no
+  longer ends the process at once.
+  """
 
   def __init__(self, asked: signals.Asked) -> None:
     self._asked = asked
@@ -252,7 +258,7 @@ def follow(
   envs: tuple[base.World, ...],
   group: replicas.Replicas,
 ) -> int:
-  """Trains what the chief trains, writes nothing; returns the exit code."""
+  """Trains with the chief, but writes nothing; returns the exit code."""
   run = run_lib.Run(cfg, envs, group.index)
   group.copy_from_chief(run.variables)
   if loop.is_finished(run, length):
@@ -275,7 +281,7 @@ def follow(
 def _export(
   run: run_lib.Run, env: base.World, cfg: config.Config, path: pathlib.Path
 ) -> None:
-  """Writes the policy, in place of an earlier one."""
+  """Writes the policy, which replaces an earlier one."""
   directory = path / run_folder.POLICY
   export.export(run.judged, env, cfg, directory, loop.progress(run))
 
@@ -283,7 +289,7 @@ def _export(
 def _leave(
   run: run_lib.Run, env: base.World, cfg: config.Config, path: pathlib.Path
 ) -> int:
-  """Writes what a finished run leaves for others; returns the exit code."""
+  """Writes the results of a finished run; returns the exit code."""
   _export(run, env, cfg, path)
   history.record(
     path / run_folder.SNAPSHOTS, run.curriculum, int(run.iteration)
@@ -294,10 +300,10 @@ def _leave(
       note(f'{path / name} is a folder; it is now {beside.name}')
   print(f'  policy  {path / run_folder.POLICY}')
   try:
-    # Notes would be on steps that are missing because the run ended early.
+    # Notes would only be about steps missing because the run ended early.
     drawn = plot.plot([path], path / run_folder.CURVES, note=lambda text: None)
     print(f'  curves  {", ".join(map(str, drawn))}')
-  except records.NothingYetError:  # It was stopped before the first one.
+  except records.NothingYetError:  # It ended before the first evaluation.
     print('  curves  none, as nothing was evaluated')
   return 0
 
@@ -305,8 +311,10 @@ def _leave(
 def _leave_as_it_is(
   run: run_lib.Run, env: base.World, cfg: config.Config, path: pathlib.Path
 ) -> int:
-  """Leaves a run that was found finished; returns the exit code."""
-  _cut(run, path)  # By another length it may be so before its rows end.
+  """Writes the results of a run that had finished; returns the exit code."""
+  # With another run length than before, a run may be finished at a checkpoint
+  # that is earlier than its last rows.
+  _cut(run, path)
   print(f'{path} is finished: {_summary(run)}. Nothing to train.')
   return _leave(run, env, cfg, path)
 

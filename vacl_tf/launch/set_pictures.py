@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Small pictures of where tasks lie, in milliseconds: for TensorBoard."""
+"""Small maps of tasks for TensorBoard, drawn in milliseconds."""
 
 from collections.abc import Mapping
 
@@ -10,24 +10,24 @@ from vacl_tf.environments import map_layout
 from vacl_tf.launch import plot_rooms
 
 _COLOURS = {'active': plot_rooms.ACTIVE, 'solved': plot_rooms.SOLVED}
-_PIXELS = 8  # Of the side of a bin.
-_GAP = 8  # Pixels between both sets.
-_EVEN = 3.0  # Times the density of an even fill: as dark as shades get.
+_PIXELS = 8  # Side of a bin.
+_GAP = 8  # Pixels between the two sets.
+_EVEN = 3.0  # The darkest shade is this many times an even fill, or more.
 _WHITE = 255.0
 
 
 def draw(
   layout: map_layout.MapLayout, history: Mapping[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
-  """Returns where active tasks, left, and solved tasks, right, put entities.
+  """Draws where active tasks (left) and solved tasks (right) put entities.
 
   Args:
-    layout: of the tasks.
-    history: of a curriculum, see `Curriculum.history`.
+    layout: map of the tasks.
+    history: history of a curriculum, see `Curriculum.history`.
 
   Returns:
-    By kind of entity, uint8 [height, width, 3]; nothing if the history has
-    no such tasks, or they are of another map.
+    Pictures uint8 [height, width, 3] by kind of entity; empty if the history
+    has no such tasks, or if they belong to another map.
   """
   if not all(f'{name}_phi' in history for name in _COLOURS):
     return {}
@@ -35,7 +35,7 @@ def draw(
   try:
     places = {name: layout.points(tasks) for name, tasks in phi.items()}
   except (ValueError, IndexError):
-    return {}  # They have no place on the map, which must not end a run.
+    return {}  # Tasks that do not fit the map must not end a run.
   found = {}
   for kind in dict.fromkeys(layout.kinds):
     tiles = [

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The signals that ask a process to end.
 
-A thread of its own hears them: Python's handlers would wait until the main
-thread comes back from C++, where it imports and compiles for half a minute.
+A separate thread receives them. Python's own handlers would run only when the
+main thread returns from C++, where it imports and compiles for half a minute.
 """
 
 import contextlib
@@ -18,12 +18,12 @@ _SHOW_CURSOR = b'\x1b[?25h'  # A live table may have hidden it.
 
 
 class Asked:
-  """How often a process was asked to end.
+  """The signals by which a process was asked to end.
 
   Attributes:
-    number: the first signal, 0 before it.
-    times: how often.
-    patience: so many signals are only noted; the next one ends the process.
+    number: number of the first signal, 0 if there was none.
+    times: how many signals there were.
+    patience: how many signals are only noted; the next one ends the process.
   """
 
   def __init__(self, patience: int = 0) -> None:
@@ -33,7 +33,7 @@ class Asked:
     self._writing = threading.RLock()
 
   def whole(self, write: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns what writes files as `write` does; no signal cuts it short."""
+    """Returns a function like `write` that no signal interrupts."""
 
     def locked(*arguments: Any) -> Any:
       with self._writing:
@@ -50,15 +50,15 @@ class Asked:
 
 
 class _Ear:
-  """Hears signals until it is closed.
+  """Receives signals until it is closed.
 
   Attributes:
-    asked: is told of them.
+    asked: notes the signals.
   """
 
   def __init__(self, asked: Asked) -> None:
     self.asked = asked
-    # Where messages go, whatever is done to standard error meanwhile.
+    # For messages, even if standard error is replaced meanwhile.
     self._errors = os.dup(2)
     end, self._end = os.pipe()
     os.set_blocking(self._end, False)
@@ -71,40 +71,40 @@ class _Ear:
   def _listen(self, end: int) -> None:
     with open(end, 'rb', buffering=0) as signals:
       while number := signals.read(1):
-        # Python tells of all that have a handler, a timer's among them.
+        # Python reports all signals with a handler, including a timer's.
         if number[0] in self._before:
           self.asked._hear(number[0], self._errors)
-        elif self._end_before >= 0:  # An event loop waits for them there.
+        elif self._end_before >= 0:  # An event loop may wait for it.
           with contextlib.suppress(OSError):
             os.write(self._end_before, number)
     os.close(self._errors)
 
   def close(self) -> None:
-    """Leaves signals to whom they were left before."""
+    """Restores the earlier signal handlers."""
     for number, handler in self._before.items():
       signal.signal(number, handler)
     signal.set_wakeup_fd(self._end_before)
     os.close(self._end)
 
 
-_ears: list[_Ear] = []  # One at most: signals are the process's.
+_ears: list[_Ear] = []  # At most one: signals concern the whole process.
 
 
 def listen() -> None:
-  """From now on a signal ends the process at once, with a line."""
+  """Makes signals end the process at once, with a one-line message."""
   if not _ears:
     _ears.append(_Ear(Asked()))
 
 
 @contextlib.contextmanager
 def noted(patience: int = 0) -> Iterator[Asked]:
-  """Notes the signals that come meanwhile.
+  """Notes the signals that arrive within this context.
 
   Args:
-    patience: see `Asked`; it may be changed.
+    patience: see `Asked`; it may be changed later.
 
   Yields:
-    What was heard so far.
+    The signals so far.
   """
   asked = Asked(patience)
   if _ears:
@@ -132,7 +132,7 @@ def _heard() -> Iterator[signal.Signals]:
 
 
 def _ignore(number: int, frame: Any) -> None:
-  """What Python does by itself; the thread does the rest."""
+  """Does nothing in Python's handler; the thread acts on the signal."""
 
 
 def _leave(number: int, errors: int) -> None:

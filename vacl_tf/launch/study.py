@@ -94,22 +94,22 @@ _OUTPUT = command_line.Flag(
 
 _POLL_SECONDS = 2.0
 _STATUS_SECONDS = 60.0
-# One after another: then it is not the runs that are wrong.
+# In a row; then the cause is not in the runs.
 _MAX_FAILURES = 3
 # The first signal lets runs finish an iteration, the second only the file that
-# they write; then they are killed.
+# they are writing. The third kills them.
 _PATIENCE = 2
 
 
 class Plan(NamedTuple):
-  """What is to be done, and where.
+  """The runs to make, and how to make them.
 
   Attributes:
-    runs: in their order.
-    folder: that they lie in.
-    jobs: at a time.
-    commands: that do the work.
-    poll_seconds: between looks at the jobs.
+    runs: the runs, in order.
+    folder: folder of the runs.
+    jobs: number of runs at a time.
+    commands: commands that train and evaluate.
+    poll_seconds: seconds between two checks of the jobs.
   """
 
   runs: Sequence[studies.Run]
@@ -120,7 +120,7 @@ class Plan(NamedTuple):
 
 
 class Progress:
-  """How far a list of runs is, and how long the rest will take."""
+  """The progress of a list of runs, and the time that the rest takes."""
 
   def __init__(self, plan: Plan) -> None:
     self._plan = plan
@@ -129,7 +129,7 @@ class Progress:
     }
 
   def update(self, run: studies.Run) -> study_records.State:
-    """Reads a run anew and returns its state."""
+    """Reads a run again and returns its state."""
     self._states[run] = study_records.read(run, self._plan.folder)
     return self._states[run]
 
@@ -140,7 +140,7 @@ class Progress:
 
   @property
   def damaged(self) -> list[study_records.State]:
-    """Complete runs that no report tells, since they can't be read."""
+    """Complete runs that reports leave out, because they can't be read."""
     return [
       x
       for x in self._states.values()
@@ -148,9 +148,9 @@ class Progress:
     ]
 
   def seconds_left(self) -> float:
-    """Returns how long the rest takes at most, if none ends early.
+    """Returns the longest time that the rest may take; runs may end early.
 
-    NaN while nobody knows how long a run of a task takes.
+    NaN as long as the speed of a task is unknown.
     """
     speed = self._seconds_per_step()
     seconds = [
@@ -164,7 +164,7 @@ class Progress:
     return max(total / self._plan.jobs, *seconds, 0.0)
 
   def _seconds_per_step(self) -> dict[str, float]:
-    """Returns what was measured, else what is planned, else NaN, by task."""
+    """Returns by task the measured speed, or else the planned one, or NaN."""
     speed = {}
     for task in {run.task for run in self._states}:
       states = [x for run, x in self._states.items() if run.task == task]
@@ -187,14 +187,14 @@ class Progress:
 
 
 class _Runner:
-  """Makes what is missing of a plan."""
+  """Makes the missing runs of a plan."""
 
   def __init__(self, plan: Plan) -> None:
     self._plan = plan
     self._progress = Progress(plan)
     self._waiting = self._progress.missing
-    # Asked once: what a process may use can change while it runs. With fewer
-    # jobs than cores others may work beside them, so the system chooses.
+    # Asked once: the cores of a process can change while it runs. With fewer
+    # jobs than cores, other programs may use some, so the system chooses.
     cores = machine.cpus()
     self._cores = cores if plan.jobs == len(cores) else [None] * plan.jobs
     self._jobs: list[study_jobs.Job] = []
@@ -202,7 +202,7 @@ class _Runner:
     self._failed_in_a_row = 0
 
   def run(self, asked: signals.Asked) -> int:
-    """Returns the exit code."""
+    """Makes the runs; returns the exit code."""
     told = -_STATUS_SECONDS
     while self._jobs or (self._waiting and not asked.number):
       if asked.number:
@@ -241,7 +241,7 @@ class _Runner:
     return command_line.fail(f'{what}; the same command tries them again')
 
   def _fill(self) -> None:
-    """Starts runs as long as there are cores for them."""
+    """Starts runs as long as there are free cores."""
     free = list(self._cores)
     for job in self._jobs:
       free.remove(job.core)
@@ -293,7 +293,7 @@ class _Runner:
 
 
 def _spell(seconds: float) -> str:
-  """Returns how long it takes yet."""
+  """Returns the time left in words."""
   if math.isnan(seconds):
     return 'time left not known yet'
   left = int(seconds)
@@ -319,11 +319,11 @@ def _tell(what: Any) -> None:
 
 
 def run_missing(plan: Plan, shard: tuple[int, int] = (1, 1)) -> int:
-  """Makes what is missing of the runs of one machine.
+  """Makes the missing runs of one machine.
 
   Args:
-    plan: its runs are already those of the shard.
-    shard: which part they are, and of how many.
+    plan: a plan that has only the runs of the shard.
+    shard: number of this part, and number of parts.
 
   Returns:
     The exit code.
@@ -334,8 +334,8 @@ def run_missing(plan: Plan, shard: tuple[int, int] = (1, 1)) -> int:
   """
   study_records.check_flags(plan.runs, plan.folder)
   index, count = shard
-  # Machines that share a folder differ in their parts; each run has a lock
-  # of its own besides.
+  # Machines that share a folder make different parts and need different locks.
+  # Besides, each run has its own lock.
   suffix = f'_{index}of{count}' if count > 1 else ''
   path = plan.folder / f'{study_jobs.LOCK}{suffix}'
   try:
@@ -376,7 +376,7 @@ define = command_line.defines(
 
 
 def main() -> int:
-  """Runs or reports the study that the flags name."""
+  """Makes the runs, or the report, of the study that the flags name."""
   with command_line.as_usage_error(ValueError):
     study = studies.find(_STUDY.value)
     seeds = studies.parse_seeds(SEEDS.value)

@@ -11,11 +11,11 @@ from vacl_tf import statistics
 from vacl_tf.launch import plot_curves
 from vacl_tf.training import files
 
-if TYPE_CHECKING:  # At run time inside functions: it is slow to import.
+if TYPE_CHECKING:  # Slow to import; functions import it when needed.
   from matplotlib import axes
   from matplotlib import figure
 
-# Okabe and Ito's colours, told apart by colour-blind eyes too, and a grey.
+# Okabe and Ito's colours, which colour-blind readers can tell apart, and grey.
 _COLOURS = (
   '#0072B2',
   '#D55E00',
@@ -25,9 +25,9 @@ _COLOURS = (
   '#E69F00',
   '#56B4E9',
   '#999999',
-  '#B8AD00',  # Their yellow, darker: as it is it drowns in white.
+  '#B8AD00',  # Their yellow, made darker to be visible on white.
 )
-_DASHES = ('-', ':', '-.')  # Later ones for what has no colour of its own.
+_DASHES = ('-', ':', '-.')  # The later ones are for repeated colours.
 _INK = '#555555'
 _GRID_POINTS = 400
 _COLUMNS = 2
@@ -41,10 +41,10 @@ class Panel(NamedTuple):
   """Curves in one pair of axes.
 
   Attributes:
-    title: what it shows.
-    limit: abscissae from 0 to it are shown.
-    curves: of each run, by method.
-    levels: horizontal lines, by name.
+    title: what the panel shows.
+    limit: upper end of the abscissae, which begin at 0.
+    curves: curves of the runs, by method.
+    levels: heights of horizontal lines, by name.
   """
 
   title: str
@@ -56,7 +56,8 @@ class Panel(NamedTuple):
 def mean_curve(curves: list[Curve], limit: float) -> Curve:
   """Returns the mean of curves from the origin; each keeps its last value.
 
-  Thus the area under it is the mean of theirs, but for the width of the grid.
+  Thus the area under it is the mean of their areas, apart from errors due to
+  the width of the grid.
   """
   grid = np.linspace(0.0, limit, _GRID_POINTS)
   known = [statistics.from_origin(*curve) for curve in curves]
@@ -72,10 +73,11 @@ def draw(
   """Draws every run thin and the mean of each method thick.
 
   Args:
-    panels: at least one.
-    methods: in the order of the legend; each has its colour in all panels.
-    title: of the whole.
-    labels: of abscissae and values.
+    panels: at least one panel.
+    methods: methods in the order of the legend; each has the same colour in all
+      panels.
+    title: title of the figure.
+    labels: names of the two axes, abscissae first.
   """
   import matplotlib
   from matplotlib import figure
@@ -113,10 +115,10 @@ def draw(
 
 
 def save(picture: 'figure.Figure', path: pathlib.Path) -> None:
-  """Writes a figure, whole or not at all; the same figure is the same file.
+  """Writes a figure completely or not at all; equal figures give equal files.
 
   Raises:
-    WriteError: it can't be written; the old one is as before.
+    WriteError: it can't be written; the old file is unchanged.
   """
   import matplotlib
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of a study in processes of their own: trained, then evaluated."""
+"""Processes that train the runs of a study, then evaluate them."""
 
 import contextlib
 import ctypes
@@ -17,9 +17,9 @@ from vacl_tf.launch import locks
 from vacl_tf.launch import study_records
 from vacl_tf.training import files
 
-LOCK = '.lock'  # Of those who look after a run; its trainer has its own.
+LOCK = '.lock'  # Held by the study; the trainer of a run has its own lock.
 
-# A core each: threads of more would only wait for one another.
+# Each job has one core, where several threads would only wait for each other.
 _ONE_THREAD = {
   name: '1'
   for name in (
@@ -29,22 +29,22 @@ _ONE_THREAD = {
     'TF_NUM_INTRAOP_THREADS',
   )
 }
-# On the CPU: jobs side by side could not share a GPU.
+# On the CPU: several jobs could not share a GPU.
 _CPU = '--device=cpu'
 _ALONE = ('--num_replicas=1', '--threads=1', _CPU)
 _DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux.
-# A trainer that was asked to end, before or after it could listen.
+# Exit codes of a trainer that was asked to end, with or without a handler.
 _ENDED = (128 + signal.SIGTERM, -signal.SIGTERM)
 
 
 class Commands(NamedTuple):
-  """What trains and what evaluates, before the flags."""
+  """The commands that train and evaluate, without flags."""
 
   train: tuple[str, ...] = (sys.executable, '-m', 'vacl_tf.launch.main')
   evaluate: tuple[str, ...] = (sys.executable, '-m', 'vacl_tf.launch.evaluate')
 
   def importing(self, modules: Iterable[str]) -> 'Commands':
-    """Returns commands that import modules of a user's first."""
+    """Returns commands that first import modules of a user."""
     flags = [f'--import={module}' for module in modules]
     return Commands(*((*command, *flags) for command in self))
 
@@ -54,7 +54,7 @@ class Outcome(NamedTuple):
 
   Attributes:
     is_complete: whether nothing is left to do for the run.
-    error: what went wrong, empty if it was only asked to stop.
+    error: what went wrong; empty if the job was only asked to stop.
   """
 
   is_complete: bool
@@ -62,23 +62,23 @@ class Outcome(NamedTuple):
 
 
 def _make_prepare(core: int | None) -> Callable[[], None]:
-  """Returns what a process does before it turns into a command."""
-  # Loaded here: between fork and exec little is safe.
+  """Returns a function that a new process calls before it runs a command."""
+  # Loaded here, because little is safe between fork and exec.
   libc = ctypes.CDLL(None) if sys.platform == 'linux' else None
 
   def prepare() -> None:
     if core is not None and hasattr(os, 'sched_setaffinity'):
-      with contextlib.suppress(OSError):  # Taken away meanwhile: any will do.
+      with contextlib.suppress(OSError):  # If it was taken away, any will do.
         os.sched_setaffinity(0, {core})
     if libc is not None:
-      # If the study is killed, so is this, and a run has one writer only.
+      # If the study is killed, so is this process: a run has only one writer.
       libc.prctl(_DEATH_SIGNAL, signal.SIGKILL)
 
   return prepare
 
 
 class Job:
-  """A run in work."""
+  """A run that is being trained or evaluated."""
 
   def __init__(
     self,
@@ -87,16 +87,16 @@ class Job:
     core: int | None,
     commands: Commands,
   ) -> None:
-    """Starts it where it was left.
+    """Starts the run, or resumes it where it was interrupted.
 
     Args:
-      run: which one.
-      folder: of the study.
-      core: to work on, None for any.
-      commands: that do the work.
+      run: the run.
+      folder: folder of all runs.
+      core: core to use, None for any.
+      commands: commands that train and evaluate.
 
     Raises:
-      BusyError: another process works on it.
+      BusyError: another process works on the run.
       OSError: its folder can't be written to.
     """
     self.run = run
@@ -104,8 +104,8 @@ class Job:
     self._folder = folder
     self._path = folder / run.name
     self._commands = commands
-    self._num_asked = 0  # To end early.
-    self._is_stopped = False  # With the whole study.
+    self._num_asked = 0  # Number of requests to end early.
+    self._is_stopped = False  # By `stop`, with the whole study.
     self._path.mkdir(parents=True, exist_ok=True)
     with contextlib.ExitStack() as resources:
       resources.enter_context(locks.hold(self._path / LOCK))
@@ -117,15 +117,15 @@ class Job:
       self._resources = resources.pop_all()
 
   def read(self) -> study_records.State:
-    """Returns how far the run is."""
+    """Returns the state of the run."""
     return study_records.read(self.run, self._folder)
 
   def stop(self, times: int = 1) -> None:
-    """Asks it to end, so that it can be gone on with later.
+    """Asks the job to end, so that the run can be resumed later.
 
     Args:
-      times: how often it should have been asked so far: with the second
-        signal it does not finish its iteration.
+      times: total number of requests that it should have received so far; after
+        the second one it does not finish its iteration.
     """
     self._is_stopped = True
     while self._num_asked < times:
@@ -133,11 +133,11 @@ class Job:
       self._process.terminate()
 
   def step(self) -> Outcome | None:
-    """Looks after it; returns how it ended, None while it has not."""
+    """Checks the job; returns how it ended, None while it is at work."""
     try:
       outcome = self._follow()
     except OSError as error:
-      # Such as a full disk: the other runs go on.
+      # For example a full disk; the other runs continue.
       if self._process.poll() is None:
         return None
       outcome = Outcome(is_complete=False, error=str(error))
@@ -172,7 +172,7 @@ class Job:
     return self._failed('training', code)
 
   def _after_evaluation(self, code: int) -> Outcome:
-    """Keeps what was found, whole or not at all."""
+    """Keeps a valid result under its final name; returns how the job ended."""
     beside = self._beside()
     if code == 0 and study_records.read_evaluation(beside) is not None:
       beside.replace(self._path / study_records.EVALUATION)
@@ -217,6 +217,6 @@ class Job:
       stderr=errors,
       env=os.environ | _ONE_THREAD,
       preexec_fn=_make_prepare(self.core),
-      # Ctrl-C is for the study, which asks each of them once.
+      # Ctrl-C must reach only the study, which asks each job once.
       start_new_session=True,
     )

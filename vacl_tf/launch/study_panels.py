@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What the figures of a study show.
+"""The panels of the figures of a study.
 
 Coverage over environment steps and over wall time, and performance profiles
 (Agarwal et al. 2021): the share of runs that score above a threshold.
@@ -18,7 +18,7 @@ _MILLION = 1e6
 _MINUTE = 60.0
 _PROFILED = ('success', 'area')
 _THRESHOLDS = 401
-_SHOWN = 1.5  # Times the median run; a run that had to wait takes far longer.
+_SHOWN = 1.5  # Times the median run; a run that had to wait took far longer.
 
 STEP_LABELS = ('environment steps (millions)', 'coverage of the evaluation')
 MINUTE_LABELS = ('minutes of wall time', 'coverage of the evaluation')
@@ -39,9 +39,9 @@ def over_steps(
 def over_minutes(
   states: Sequence[study_records.State],
 ) -> list[study_figure.Panel]:
-  """Returns a panel for each task, up to half more than the median run takes.
+  """Returns a panel for each task, up to 1.5 times the median run's time.
 
-  Time counts as it was, with evaluations and on whatever machine.
+  Wall time includes evaluations and is not corrected for the machine.
   """
 
   def limit(mine: list[study_records.State]) -> float:
@@ -86,9 +86,9 @@ def _panels(
   """Returns a panel for each task.
 
   Args:
-    states: of all runs.
-    abscissae: of the evaluations of a run that count.
-    limit: of the states of a task.
+    states: states of all runs.
+    abscissae: returns the abscissae of those evaluations of a run that count.
+    limit: returns the upper end of the abscissae, given the states of a task.
   """
   by_task: dict[str, list[study_records.State]] = {}
   for state in states:

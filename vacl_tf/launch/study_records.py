@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""How far the runs of a study are, read from their folders alone."""
+"""The states of the runs of a study, read only from their folders."""
 
 import dataclasses
 import json
@@ -24,28 +24,28 @@ _CONFIG, _FLAGS = 'config.json', 'flags.json'
 
 # How a run ended.
 BUDGET, CHANCE, DIVERGED = 'budget', 'chance', 'diverged'
-EARLY = 'early'  # By hand: it was evaluated, and nobody knows why so soon.
+EARLY = 'early'  # By hand: evaluated before its end, for no known reason.
 
 _DIVERGED_LINE = re.compile(r'error: .* is (nan|-?inf) at iteration \d+')
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class State:
-  """What a run has come to.
+  """The state of a run.
 
   Attributes:
-    run: which one.
-    path: its folder.
-    steps: [N] environment steps of its evaluations.
-    coverage: [N] of these.
-    success: [N] of these, NaN where an older run did not measure it.
-    seconds: [N] of wall time until then.
-    env_steps: played in all.
-    wall_seconds: that it took.
-    evaluation: whole content of evaluation.json, None if there is no valid one.
-    revision: of the source that trained it.
-    is_diverged: whether training broke down.
-    trouble: why its metrics can't be read, empty if they can.
+    run: the run.
+    path: folder of the run.
+    steps: [N] environment steps at the evaluations during training.
+    coverage: [N] coverage at these evaluations.
+    success: [N] success, NaN where an older run did not measure it.
+    seconds: [N] seconds of wall time until these evaluations.
+    env_steps: environment steps in total.
+    wall_seconds: seconds of wall time in total.
+    evaluation: content of evaluation.json, None if there is no valid one.
+    revision: revision of the source that trained the run.
+    is_diverged: whether training diverged.
+    trouble: why the metrics can't be read, empty if they can.
   """
 
   run: studies.Run
@@ -73,7 +73,7 @@ class State:
 
   @property
   def is_at_chance(self) -> bool:
-    """Whether it has to end at half of its budget."""
+    """Whether it must end at half of its budget, because it is below chance."""
     task = self.run.task
     return statistics.is_at_chance(
       self.steps, self.coverage, task.num_env_steps, task.chance
@@ -81,7 +81,7 @@ class State:
 
   @property
   def ended(self) -> str:
-    """How it ended; empty while it has not."""
+    """How the run ended; empty if it has not ended."""
     if not self.is_complete:
       return ''
     if self.is_diverged:
@@ -92,11 +92,11 @@ class State:
 
 
 def read(run: studies.Run, folder: pathlib.Path) -> State:
-  """Reads a run's folder, which may be missing or in work.
+  """Reads a run's folder, which may be missing or in use.
 
   Args:
-    run: which one.
-    folder: of the study.
+    run: the run.
+    folder: folder of all runs.
   """
   path = folder / run.name
   columns, trouble = {}, ''
@@ -128,11 +128,11 @@ def read(run: studies.Run, folder: pathlib.Path) -> State:
 
 
 def note_flags(run: studies.Run, folder: pathlib.Path) -> None:
-  """Notes what a run is made with, unless it has begun.
+  """Records the flags of a run, unless it has begun.
 
   Raises:
-    UsageError: its folder can't be read.
-    WriteError: it can't be written to.
+    UsageError: the folder of the run can't be read.
+    WriteError: the folder can't be written to.
   """
   path = folder / run.name
   if not _has_begun(path):
@@ -140,10 +140,10 @@ def note_flags(run: studies.Run, folder: pathlib.Path) -> None:
 
 
 def check_flags(runs: Iterable[studies.Run], folder: pathlib.Path) -> None:
-  """Refuses runs that were made with other flags than they have now.
+  """Checks that no run was made with other flags than it has now.
 
   Raises:
-    UsageError: there is one, or a folder can't be read.
+    UsageError: there is such a run, or a folder can't be read.
   """
   others = {}
   for run in runs:
@@ -161,7 +161,7 @@ def check_flags(runs: Iterable[studies.Run], folder: pathlib.Path) -> None:
 
 
 def _has_begun(path: pathlib.Path) -> bool:
-  # A trainer writes it once its flags have proved to be possible.
+  # A trainer writes this file once it has accepted its flags.
   try:
     return bool(reading.kind(path / _CONFIG))
   except reading.UnreadableError as error:
@@ -171,17 +171,17 @@ def _has_begun(path: pathlib.Path) -> bool:
 
 
 def _read_flags(path: pathlib.Path) -> tuple[str, ...] | None:
-  """Returns what a run was made with, None if it was not or nobody knows."""
+  """Returns the flags that a run was made with, None if they are unknown."""
   if not _has_begun(path):
     return None
   try:
     return tuple(map(str, json.loads((path / _FLAGS).read_text())))
   except (OSError, ValueError, TypeError, RecursionError):
-    return None  # It is older than such notes, or they are damaged.
+    return None  # The record is damaged, or an older run has none.
 
 
 def _tell_difference(old: Sequence[str], new: Sequence[str]) -> str:
-  """Returns in what two lists of flags differ."""
+  """Returns the difference between two lists of flags, in words."""
   was, now = (
     ' '.join(x for x in flags if x not in others)
     for flags, others in ((old, new), (new, old))
@@ -194,7 +194,8 @@ def _tell_difference(old: Sequence[str], new: Sequence[str]) -> str:
 def read_evaluation(path: pathlib.Path) -> dict[str, Any] | None:
   """Returns what `launch.evaluate --json` printed, None if it is not valid.
 
-  It is if it was made by the protocol's flags and has all that is reported.
+  It is valid if it was made with the protocol's flags and has all the numbers
+  that are reported.
   """
   try:
     found = reading.read_json(path)
@@ -219,7 +220,7 @@ def read_evaluation(path: pathlib.Path) -> dict[str, Any] | None:
 
 
 def last_log_line(path: pathlib.Path) -> str:
-  """Returns the last line that a run's trainer or evaluator has left."""
+  """Returns the last line that a run's trainer or evaluator logged."""
   try:
     with (path / LOG).open('rb') as file:
       return next(reversed(reading.last_lines(file)), '')

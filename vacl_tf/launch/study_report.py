@@ -32,7 +32,7 @@ FILES = (
   'profiles.png',
 )
 
-_STAMP = 'study.json'  # Says what a folder is.
+_STAMP = 'study.json'  # Says which study a folder reports on.
 _CURVES = (
   'task',
   'method',
@@ -53,17 +53,17 @@ def write(
   """Writes table.md, runs.csv, curves.csv and the figures.
 
   Args:
-    study: which one.
-    runs: that are planned; complete ones are reported.
-    folder: of the study's runs.
-    output: folder of its report, made if need be.
+    study: the study.
+    runs: the planned runs; complete ones are reported.
+    folder: folder of the runs.
+    output: folder of the report, created if necessary.
 
   Returns:
-    The files written, besides the one that says what the folder is.
+    The files written, except study.json.
 
   Raises:
-    UsageError: no run is complete, one was made with other flags, or the folder
-      is of another study or can't be written to.
+    UsageError: no run is complete, a run was made with other flags, or the
+      output folder belongs to another study or can't be written to.
   """
   study_records.check_flags(runs, folder)
   states = [study_records.read(run, folder) for run in _in_rows(study, runs)]
@@ -127,12 +127,12 @@ def _in_rows(
 
 
 def _claim(output: pathlib.Path, study: studies.Study) -> None:
-  """Makes the folder of a report, and refuses that of another one."""
+  """Creates the folder of a report; refuses a folder with other content."""
   path = output / _STAMP
   ours = {'study': study.name, 'protocol': studies.PROTOCOL}
   output.mkdir(parents=True, exist_ok=True)
   if not path.exists():
-    # A report that was cut short before its stamp leaves half of it.
+    # A report that was interrupted while it wrote its stamp leaves part of it.
     if any(x.name != _STAMP + files.NEW for x in output.iterdir()):
       raise command_line.UsageError(
         f'{output} has files but no {_STAMP}: it is no report; give another '

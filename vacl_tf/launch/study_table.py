@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The scores of a study's runs, and table.md of them."""
+"""The scores of a study's runs, and the table.md made from them."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -17,25 +17,25 @@ _MILLION = 1e6
 
 
 class Scores(NamedTuple):
-  """What is told of a complete run.
+  """The reported numbers of a complete run.
 
   Attributes:
-    task: name.
-    method: name.
-    seed: of the run.
-    coverage: of the final evaluation, with its interval over tasks.
-    coverage_low: its lower end.
-    coverage_high: its upper end.
-    success: share of tasks solved as a whole, likewise.
-    success_low: its lower end.
-    success_high: its upper end.
+    task: name of the task.
+    method: name of the method.
+    seed: seed of the run.
+    coverage: coverage of the final evaluation.
+    coverage_low: lower end of its interval over tasks.
+    coverage_high: upper end of its interval over tasks.
+    success: success of the final evaluation: share of tasks solved as a whole.
+    success_low: lower end of its interval over tasks.
+    success_high: upper end of its interval over tasks.
     area: mean over the budget of the greedy coverage of target tasks.
-    reached: whether coverage came to 0.9 and stayed there, 0 or 1.
+    reached: 1 if coverage reached 0.9 and stayed there, otherwise 0.
     steps_to_level: environment steps until then, None if it did not.
-    wall_seconds: of training, with evaluations in between.
-    env_steps: played.
-    ended: see `study_records`.
-    revision: of the source.
+    wall_seconds: seconds of training, including evaluations.
+    env_steps: environment steps of training.
+    ended: how the run ended, see `study_records`.
+    revision: revision of the source.
   """
 
   task: str
@@ -87,7 +87,7 @@ def score(state: study_records.State) -> Scores:
 def counted_curve(
   state: study_records.State,
 ) -> tuple[np.ndarray, np.ndarray]:
-  """Returns steps and coverage as they count: of a diverged run, 0."""
+  """Returns steps and coverage as they count, which is 0 for a diverged run."""
   if state.is_diverged or not len(state.steps):
     return np.zeros(1), np.zeros(1)
   return state.steps, state.coverage
@@ -116,9 +116,9 @@ def render(
   """Returns table.md.
 
   Args:
-    study: which one.
-    states: of all runs that are planned, by task.
-    scores: of those that are told.
+    study: the study.
+    states: states of all planned runs, by task.
+    scores: scores of the reported runs.
   """
   cells: _Cells = {}
   for row in scores:
@@ -155,7 +155,7 @@ def _task_lines(
   states: Sequence[study_records.State],
   cells: _Cells,
 ) -> Iterator[str]:
-  """Yields the table of a task, a row a method."""
+  """Yields the table of a task, a row per method."""
   chance = f', chance {task.chance:g}' if task.chance else ''
   yield f'## {task.name}: {task.num_env_steps / _MILLION:g} M steps{chance}'
   yield ''
@@ -191,7 +191,7 @@ def _task_lines(
 
 
 def _overall_lines(study: studies.Study, cells: _Cells) -> Iterator[str]:
-  """Yields what holds over several tasks, a row a method."""
+  """Yields the table over several tasks, a row per method."""
   tasks_of = {
     method: [
       task.name
@@ -232,7 +232,7 @@ def _overall_lines(study: studies.Study, cells: _Cells) -> Iterator[str]:
 
 
 def _exception_lines(states: Sequence[study_records.State]) -> Iterator[str]:
-  """Yields lists of runs that did not go as others."""
+  """Yields lists of runs that ended differently, and the revisions."""
   revisions = {x.revision for x in states if is_told(x)}
   for about, found in (
     (
@@ -287,7 +287,7 @@ def _ledger_lines(
 
 
 def _planned_hours(tasks: Sequence[studies.Task]) -> str:
-  """Returns core-hours of a run of each, if they are known."""
+  """Returns the planned core-hours of a run per task, '-' if unknown."""
   if not all(task.core_minutes for task in tasks):
     return '-'
   return f'{sum(task.core_minutes for task in tasks) / 60:.2f}'
@@ -305,7 +305,7 @@ def table_row(*values: str) -> str:
 
 
 def _spell(seeds: Sequence[int]) -> str:
-  """Returns seeds as a range if they are one."""
+  """Returns seeds in words, as a range if they are consecutive."""
   first, last = seeds[0], seeds[-1]
   if len(seeds) > 2 and last - first == len(seeds) - 1:
     return f'{first} to {last}'
@@ -328,7 +328,7 @@ def _restricted(row: Scores, task: studies.Task) -> float:
 
 
 def _mean(rows: Sequence[Scores], read: Callable[[Scores], float]) -> str:
-  """Returns the mean of what is read of each run, with its interval."""
+  """Returns the mean over runs of what `read` returns, with its interval."""
   values = np.array([read(row) for row in rows], float)
   return shown(statistics.bootstrap(statistics.mean, [values]))
 
@@ -336,7 +336,7 @@ def _mean(rows: Sequence[Scores], read: Callable[[Scores], float]) -> str:
 def _improvement(
   methods: tuple[str, str], cells: _Cells, tasks: Sequence[str]
 ) -> str:
-  """Returns how likely a run of the first has a larger area than the second."""
+  """Returns the probability that the first method's run has a larger area."""
   baseline, method = methods
   has_runs = all((task, baseline) in cells for task in tasks)
   if method == baseline or not has_runs:

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Where sets of tasks lie, and how far from the target distribution."""
+"""Where sets of tasks lie, and their distance to the target distribution."""
 
 import numpy as np
 
@@ -9,30 +9,30 @@ from vacl_tf.launch import records
 
 _NUM_CHOSEN = 4
 _NUM_TARGET = 1000
-_MAX_PAIRS = 4e8  # Of numbers of a target task, over all tasks.
+_MAX_PAIRS = 4e8  # Of numbers in a target task, over all tasks.
 _QUANTILES = (np.arange(200) + 0.5) / 200
 
 
 def choose_snapshots(snapshots: dict[int, records.Snapshot]) -> list[int]:
-  """Returns a few iterations, such that the active set grows in even steps.
+  """Returns a few iterations between which the active set grows evenly.
 
-  Even steps of time would show a full room three times where a run is long.
+  With evenly spaced iterations, a long run would show a full room three times.
   """
   iterations = sorted(snapshots)
   sets = [snapshots[i]['active_phi'] for i in iterations]
-  # Of each coordinate: tasks may begin in a corner, far from the mean of all.
+  # For each coordinate: tasks may begin in a corner, far from the overall mean.
   spread = np.array([x.std(0).mean() if len(x) else 0.0 for x in sets])
   last = int(spread.argmax())
   wanted = np.linspace(spread[0], spread[last], _NUM_CHOSEN)[1:-1]
   between = [int(abs(spread[: last + 1] - level).argmin()) for level in wanted]
-  # The first and the last are always there.
+  # The first and the last iteration are always included.
   return [iterations[i] for i in sorted({0, *between, len(iterations) - 1})]
 
 
 def sample_target(
   layout: map_layout.MapLayout, snapshots: dict[int, records.Snapshot]
 ) -> np.ndarray:
-  """Returns phi [rows, D] of target tasks, with the most entities."""
+  """Returns target tasks phi [rows, D] of the largest entity count."""
   if layout.sample is not None:
     return layout.sample(_NUM_TARGET)
   num_dims = snapshots[max(snapshots)]['active_phi'].shape[1]
@@ -49,11 +49,11 @@ def sample_target(
 
 
 def nearest_mover(phi: np.ndarray, layout: map_layout.MapLayout) -> np.ndarray:
-  """Returns each goal's distance to its nearest mover, all tasks in one.
+  """Returns the distances of all goals of all tasks to their nearest mover.
 
   Args:
     phi: [rows, D] tasks.
-    layout: of phi.
+    layout: map of the tasks.
   """
   points = layout.points(phi)
   towards = points[layout.mover][:, None] - points[layout.goal][:, :, None]
@@ -65,14 +65,14 @@ def distance_to_target(
 ) -> float:
   """Returns how far tasks are from the target distribution, as a length.
 
-  That is the 1-Wasserstein distance of each coordinate's distribution, the mean
-  over the kinds of entities and both coordinates. Entities of a kind are
-  pooled, so the sets may have other numbers of them.
+  That is the 1-Wasserstein distance between the distributions of a coordinate,
+  averaged over the kinds of entities and both coordinates. Entities of a kind
+  are pooled, so the two sets may have different entity counts.
 
   Args:
-    phi: [rows, D] tasks; without any the distance is NaN.
+    phi: [rows, D] tasks; the distance is NaN if there are none.
     target: [rows, D] target tasks.
-    layout: of both.
+    layout: map of both.
   """
   if not len(phi):
     return np.nan

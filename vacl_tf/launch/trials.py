@@ -1,9 +1,9 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Short trials of what users register: does it keep its contract?
+"""Short trials of what users register: does it fulfil its contract?
 
-Each returns a line on what was found, and raises ValueError or CurriculumError
-with one line for what is wrong.
+Each trial returns a line on what it found. If something is wrong, it raises
+ValueError or CurriculumError with a message of one line.
 """
 
 import contextlib
@@ -41,18 +41,18 @@ from vacl_tf.training import rollout
 from vacl_tf.training import run as run_lib
 
 _NUM_WORLDS = 50
-_FEW_WORLDS = 10  # Where they are large.
-_MANY = 16  # Entities of a kind, or twice the task's own; more are not tried.
+_FEW_WORLDS = 10  # If they are large.
+_MANY = 16  # Most entities of a kind to try, or twice the task's own number.
 _ROUNDS = 30
 _RESUMED_AFTER = 10
-_ATOL = 1e-3  # Between tasks as they were placed and as they are read.
+_ATOL = 1e-3  # Between placed tasks and the same tasks read back.
 
 
 def told_of(error: BaseException, name: str = '') -> str:
-  """Returns what is wrong with something of this name, to go behind it.
+  """Returns an error in words, to be appended to the name of what was tried.
 
-  That is what a check of ours says, or else what the user's code raised, in a
-  graph say.
+  That is the message of a check of ours, or else what the user's code raised,
+  also inside a graph.
   """
   checks = curriculum_base.CurriculumError | base.WorldError
   is_ours = isinstance(error, ValueError) and not user_code.is_within(error)
@@ -64,7 +64,7 @@ def told_of(error: BaseException, name: str = '') -> str:
 def of_task(name: str) -> str:
   """Plays easy and target tasks with random actions, and draws some worlds.
 
-  The task's own numbers of entities are tried, and larger ones if there are.
+  The task's own entity count is tried, and a larger one if the task has one.
   """
   task = catalog.TASKS.get(name)
   line, is_easier, offset = _of_counts(task, {}, _NUM_WORLDS)
@@ -87,7 +87,7 @@ def of_task(name: str) -> str:
 
 
 def _larger_counts(task: task_spec.TaskSpec) -> dict[str, int]:
-  """Returns the largest numbers of entities, or many; {} if there are none."""
+  """Returns larger numbers of entities; {} if the task has none."""
   own = task.world.counts
   larger = [
     min(most, max(_MANY, 2 * number))
@@ -101,11 +101,11 @@ def _larger_counts(task: task_spec.TaskSpec) -> dict[str, int]:
 def _of_counts(
   task: task_spec.TaskSpec, counts: Mapping[str, int], num_worlds: int
 ) -> tuple[str, bool, float]:
-  """Tries a task with numbers of entities; {} for its own.
+  """Tries a task with an entity count; {} for its own.
 
   Returns:
-    What was found, whether easy tasks are easier, and how far `read_task` is at
-    most from what was placed.
+    A line on what was found, whether easy tasks are easier, and the largest
+    difference between a placed task and `read_task`.
   """
   env = environments.make(_checked_world(task, counts))
   space = env.task_space
@@ -126,7 +126,7 @@ def _of_counts(
 def _checked_world(
   task: task_spec.TaskSpec, counts: Mapping[str, int]
 ) -> config.EnvironmentConfig:
-  """Returns the constants of a world, if all presets and its map are right."""
+  """Returns the constants of a world, after a check of presets and map."""
   for preset in task.presets:
     try:
       cfg = library.make_config(task.name, **counts, preset=preset)
@@ -147,8 +147,8 @@ def _play(
   """Plays an episode of random actions.
 
   Returns:
-    The mean progress at its end, and how far a number of `read_task` is at most
-    from the task at its beginning.
+    The mean progress at its end, and the largest difference between a placed
+    task and `read_task` at its beginning.
   """
   phi = np.asarray(sample(num_worlds, randomness.root(1)))
   rng, progress = np.random.default_rng(0), []
@@ -164,7 +164,7 @@ def _play(
 def _step(
   env: base.World, worlds: base.Simulator, rng: np.random.Generator
 ) -> base.Outcome:
-  """Plays a random action of every agent."""
+  """Plays one step, with a random action for every agent."""
   worlds.observe()
   return worlds.step(
     tuple(
@@ -178,10 +178,10 @@ def _check_pictures(env: base.World) -> str:
   """Draws a world at its start, after a step and at its end.
 
   Returns:
-    Which pictures there are, if any.
+    A description of the pictures, or that there are none.
 
   Raises:
-    base.WorldError: they can't be drawn, or make no film.
+    base.WorldError: the pictures can't be drawn, or do not make a film.
   """
   rng = np.random.default_rng(0)
   phi = np.asarray(env.task_space.sample_easy(1, randomness.root(1)))
@@ -231,7 +231,7 @@ def _draw(
 
 
 def of_agent(name: str, env: str) -> str:
-  """Makes an agent for the roles of a task, and evaluates it."""
+  """Makes an agent for the roles of a task; checks that it can play."""
   cfg = library.make_config(env, agent=name)
   world = environments.make(cfg.environment)
   library.check_playable(cfg, world)
@@ -241,10 +241,10 @@ def of_agent(name: str, env: str) -> str:
 
 
 def of_curriculum(name: str, env: str) -> str:
-  """Chooses tasks of a task for some rounds, with values that are made up.
+  """Lets a curriculum choose tasks for some rounds, with made-up values.
 
-  After some of them a second one is made and given the variables of the first,
-  as when a run resumes: from then on both have to do the same.
+  After some rounds, a second curriculum takes over the variables of the first
+  one, as when a run is resumed. From then on both must do the same.
   """
   cfg = library.make_config(env, curriculum=name, entity_counts='')
   world = environments.make(cfg.environment)
@@ -312,7 +312,7 @@ class _Program:
     )
 
   def resume_from(self, other: '_Program') -> None:
-    """Takes over all that a checkpoint of the other one would have."""
+    """Takes over everything that a checkpoint of the other would contain."""
     mine, its = self._made.variables, other._made.variables
     if len(mine) != len(its):
       raise curriculum_base.CurriculumError(
@@ -323,7 +323,7 @@ class _Program:
       variable.assign(value)
 
   def round(self, index: int) -> _Round:
-    """Does what an iteration does; returns tasks and metrics."""
+    """Calls what an iteration calls; returns tasks and metrics."""
     seeds = randomness.split(randomness.fold(randomness.root(2), index), 4)
     tasks = []
     if self._made.can_probe:
@@ -344,7 +344,7 @@ class _Program:
   def _checked(
     self, batch: types.TaskBatch, is_probe: bool = False
   ) -> np.ndarray:
-    """Returns the tasks that are to be played, which are feasible."""
+    """Checks a batch; returns those of its tasks that would be played."""
     space, source = self._world.task_space, self._made.source
     curriculum_base.check_size(batch, self._num_tasks, source, is_probe)
     curriculum_base.check_tasks(batch, space, source)
@@ -366,7 +366,7 @@ def _feedback(
   world: base.World,
   index: int,
 ) -> types.TaskFeedback:
-  """Returns made-up feedback: a third each is solved, half well and not."""
+  """Returns made-up feedback: values are 0, 0.5 or 1, equally likely."""
   rng = np.random.default_rng(index)
   number = len(batch.phi)
   value = rng.choice([0.0, 0.5, 1.0], number)
@@ -381,7 +381,7 @@ def _feedback(
 
 
 def _check_alike(one: _Round, other: _Round, number: int) -> None:
-  """Raises CurriculumError if two curricula have done different things."""
+  """Raises CurriculumError if the rounds of two curricula differ."""
   are_alike = len(one[0]) == len(other[0]) and all(
     map(np.array_equal, one[0], other[0])
   )

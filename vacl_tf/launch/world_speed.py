@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""How fast worlds are by themselves, with random actions."""
+"""The speed of worlds without training, with random actions."""
 
 import time
 from collections.abc import Callable
@@ -14,17 +14,17 @@ from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.environments import base
 
-# Worlds by whether they are in a graph.
+# Number of worlds, by whether they run in a graph; largest number of steps.
 _WORLDS, _STEPS = {True: 500, False: 100}, 70
 
 
 def ready(result: Any) -> None:
-  """Waits until a result is there."""
+  """Waits until a result has been computed."""
   tf.nest.map_structure(lambda x: x.numpy(), tf.nest.flatten(result))
 
 
 def timed(function: Callable[[], Any], repeats: int) -> tuple[float, float]:
-  """Returns the seconds of the first call, and the best of the others."""
+  """Returns the seconds of the first call, and of the fastest later one."""
   seconds = []
   for _ in range(repeats + 1):
     began = time.perf_counter()
@@ -117,7 +117,7 @@ def _random_actions(
 
 
 def figures(env: base.World, repeats: int) -> dict[str, float]:
-  """Returns environment steps per second, and what a simulation adds."""
+  """Returns environment steps per second, and figures of `World.speed`."""
   if found := env.speed():
     return found
   steps = _steps_in_graph if env.is_in_graph else _steps_on_host

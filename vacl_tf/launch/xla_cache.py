@@ -1,14 +1,14 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that XLA has compiled, kept for the next process.
+"""A cache of programs that XLA has compiled, for later processes.
 
-Compiling takes most of the time until a run learns. TensorFlow can keep what it
-compiles in a folder, but ends the process if an entry there is damaged. So it
-is given a folder of its own for each process, with links to those kept entries
-whose content has the digest that is part of their name.
+Compilation takes most of the time until a run begins to learn. TensorFlow can
+keep compiled programs in a folder, but it ends the process if an entry there is
+damaged. Therefore each process has its own folder, with links to those kept
+entries whose content has the digest that is part of their name.
 
-Whoever can write to the folder can run code as the user who trains, so it has
-to be one that nobody else can write to.
+Anyone who can write to the cache can run code as the user who trains, so nobody
+else may be able to write to it.
 """
 
 import atexit
@@ -44,23 +44,23 @@ _FLAGS = 'TF_XLA_FLAGS'
 _DIRECTORY = '--tf_xla_persistent_cache_directory='
 _DEVICES = '--tf_xla_persistent_cache_device_types=CPU'
 _THREADS = ('TF_NUM_INTRAOP_THREADS', 'OMP_NUM_THREADS')
-_ENTRY = '.pb'  # Ends the names of TensorFlow's entries.
-# What else is in a folder that the user names is left alone.
-_OWN = 'vacl_tf-open-'  # Begins the names of the processes' own folders.
+_ENTRY = '.pb'  # Suffix of TensorFlow's entries.
+# Other files in a folder that the user names are left alone.
+_OWN = 'vacl_tf-open-'  # Prefix of the folders of processes.
 _SHELF = '[0-9a-f]' * 16  # See `_key`.
-_MOST_BYTES = 1 << 30  # Of all entries; the oldest go first.
+_MOST_BYTES = 1 << 30  # Of all entries; the oldest are removed first.
 _LEAST_FREE = 1 << 28  # On the disk: TensorFlow fails if it can't write.
-_LEAST_ALLOWED = 1 << 26  # To this user; a task's programs take 20 to 50 MB.
-_MOST_SECONDS = 2 * 86400.0  # Until the folder of a killed process goes.
+_LEAST_ALLOWED = 1 << 26  # By a quota; a task's programs take 20 to 50 MB.
+_MOST_SECONDS = 2 * 86400.0  # Until the folder of a killed process is removed.
 
 
 class _Cache:
-  """What this process compiles.
+  """The cache of this process.
 
   Attributes:
     own: folder that TensorFlow reads and writes in this process.
-    shelf: folder where entries are kept.
-    known: names of the entries that were there, or are kept, already.
+    shelf: folder where entries are kept for later processes.
+    known: names of the entries that need not be kept any more.
   """
 
   def __init__(self, own: pathlib.Path, shelf: pathlib.Path) -> None:
@@ -69,24 +69,24 @@ class _Cache:
     self.known = set(_names(own))
 
 
-_cache: _Cache | None = None  # TensorFlow knows one folder for each process.
+_cache: _Cache | None = None  # TensorFlow uses one folder per process.
 
 
 def use(note: Callable[[str], None]) -> None:
-  """Lets TensorFlow use what was compiled before.
+  """Lets TensorFlow use programs that were compiled before.
 
-  To be called before anything is compiled. A folder that can't be used is said
-  once, and the process goes on without.
+  Call it before anything is compiled. If the folder can't be used, the user is
+  told once, and the process continues without a cache.
 
   Args:
-    note: takes a line for the user.
+    note: called with a line for the user.
   """
   global _cache
   given = FOLDER.value
   if not command_line.is_own_process() or given == '':
     return
   if _DIRECTORY in _flags():
-    return  # A replica shares the folder of the one that has started it.
+    return  # A replica uses the folder of the process that started it.
   root = command_line.folder(given) if given else _default()
   try:
     own, shelf = _prepared(root)
@@ -100,7 +100,7 @@ def use(note: Callable[[str], None]) -> None:
 
 
 def keep() -> None:
-  """Keeps what was compiled since the last call; never fails."""
+  """Keeps programs compiled since the last call; never fails."""
   if _cache is None:
     return
   new = set(_names(_cache.own)) - _cache.known
@@ -115,7 +115,7 @@ def keep() -> None:
 
 
 def failure(error: BaseException | None) -> str | None:
-  """Returns what to tell if it is about the folder, None if it is not."""
+  """Returns a message if an error is about the folder, None if it is not."""
   if not isinstance(error, tf.errors.OpError):
     return None
   _, is_used, rest = _flags().partition(_DIRECTORY)
@@ -140,10 +140,10 @@ def _default() -> pathlib.Path:
 
 
 def _prepared(root: pathlib.Path) -> tuple[pathlib.Path, pathlib.Path]:
-  """Returns a folder for this process, with all that is kept, and the shelf.
+  """Returns a folder for this process, with all kept entries, and the shelf.
 
   Raises:
-    OSError: the folder can't be used, and why.
+    OSError: the folder can't be used; the message says why.
   """
   root = root.absolute()
   shelf = root / _key()
@@ -165,7 +165,7 @@ def _prepared(root: pathlib.Path) -> tuple[pathlib.Path, pathlib.Path]:
   own = pathlib.Path(tempfile.mkdtemp(prefix=_OWN, dir=root))
   for path in _entries(shelf):
     name, _, digest = path.name.rpartition('.')
-    # Another process is at it, or two at once kept the same program.
+    # Another process removed it, or two processes kept the same program.
     with contextlib.suppress(FileNotFoundError, FileExistsError):
       if digest == _digest(path):
         os.utime(path)
@@ -176,12 +176,12 @@ def _prepared(root: pathlib.Path) -> tuple[pathlib.Path, pathlib.Path]:
 
 
 def _key() -> str:
-  """Returns what has to be the same for compiled programs to be used."""
+  """Returns a hash of what must be equal for compiled programs to be used."""
   parts = (
     tf.version.VERSION,
     platform.machine(),
     machine.processor(),
-    # What is compiled for more than a CPU can do kills the process.
+    # A program with instructions that the CPU lacks kills the process.
     machine.instruction_sets(),
     # Programs are cut into as many parts as there are threads.
     str(machine.threads()),
@@ -199,7 +199,7 @@ def _digest(path: pathlib.Path) -> str:
 
 
 def _names(own: pathlib.Path) -> Iterator[str]:
-  """Yields the names of TensorFlow's entries that are whole."""
+  """Yields the names of TensorFlow's complete entries."""
   with contextlib.suppress(OSError), os.scandir(own) as found:
     yield from (x.name for x in found if x.name.endswith(_ENTRY))
 
@@ -212,7 +212,7 @@ def _entries(folder: pathlib.Path) -> Iterator[pathlib.Path]:
 
 
 def _remove_old(root: pathlib.Path) -> None:
-  """Removes the folders of processes that had no time to."""
+  """Removes old folders that killed processes left behind."""
   for path in root.glob(f'{_OWN}*'):
     with contextlib.suppress(FileNotFoundError):
       if time.time() - path.stat().st_mtime > _MOST_SECONDS:
@@ -220,7 +220,7 @@ def _remove_old(root: pathlib.Path) -> None:
 
 
 def _bound(root: pathlib.Path) -> None:
-  """Removes the entries that were not used for longest, if there are many."""
+  """Removes the least recently used entries, if all take too much space."""
   shelves = filter(pathlib.Path.is_dir, root.glob(_SHELF))
   found = [(x.stat(), x) for shelf in shelves for x in _entries(shelf)]
   total = sum(about.st_size for about, _ in found)
