@@ -128,17 +128,17 @@ def render(
     f'# Study {study.name}',
     '',
     *([study.about, ''] if study.about else []),
-    f'Seeds {_spell(seeds)}. Each run was evaluated on '
-    f'{studies.EVALUATION_TASKS} tasks that training never sees, the same for '
-    'all (success, coverage). Area is the mean over the budget of the '
-    'greedy coverage of target tasks, evaluated every ten iterations. '
+    f'Seeds {_spell(seeds)}. Success and coverage are those of the final '
+    f'policy on {studies.EVALUATION_TASKS} target tasks that training never '
+    'sees, the same tasks for all runs. Area is the mean over the budget of '
+    'the greedy coverage of target tasks, evaluated every ten iterations. '
     f'{studies.LEVEL} is reached at the first evaluation from '
     f'which on the mean of the latest {statistics.WINDOW} is never below it; '
-    'the mean of the steps is restricted to the budget. A run below chance at '
-    'half of its budget ended there and keeps its last value; one that '
-    'diverged scores 0. In brackets: 95 % intervals by the bootstrap over runs '
-    '(over tasks, which all weigh alike: stratified by task); of fewer than '
-    'five runs they are much too narrow.',
+    'a run that does not reach it counts with its whole budget. A run below '
+    'chance at half of its budget was ended there and keeps its last value; a '
+    'run that diverged scores 0. Brackets are 95 % intervals by the bootstrap '
+    'over runs (over several tasks: stratified by task, with equal weights). '
+    'With fewer than five runs they are much too narrow.',
   ]
   for task in study.tasks:
     if any(name == task.name for name, _ in cells):
@@ -204,8 +204,8 @@ def _overall_lines(study: studies.Study, cells: _Cells) -> Iterator[str]:
     return
   yield from ('', '## Over tasks', '')
   yield from (
-    f'Of each method over the tasks that both it and {study.baseline} have '
-    'runs of.',
+    f'For each method, over the tasks of which both it and {study.baseline} '
+    'have runs.',
     '',
   )
   yield from table_header(
@@ -265,8 +265,7 @@ def _ledger_lines(
   """Yields core-hours by task: planned for all runs, and used."""
   yield from ('## Ledger', '')
   yield (
-    'Core-hours of training; used ones with those of runs that are not '
-    'complete yet.'
+    'Core-hours of training. Those used include runs that are not complete yet.'
   )
   yield ''
   yield from table_header(
