@@ -121,12 +121,12 @@ def _page(
   sections = [
     report_page.section(
       'curves',
-      'How good',
+      'Results',
       report_page.table(report_tables.summary(runs, measures)),
       report_page.charts('curves'),
     ),
     *_played(runs, numbers, options, data, notes.append),
-    _speed(runs),
+    _speed(runs, measures[0]),
     *([_constants(known)] if known is not None else []),
     report_page.section(
       'machine',
@@ -168,7 +168,10 @@ def _played(
   """Returns the sections that need a policy or sets of tasks."""
   run = next((run for run in runs if run.cfg is not None), None)
   if run is None:
-    note('no curriculum, films or numbers of agents: no constants are known')
+    note(
+      'no curriculum, films or scores by number of agents: no run has a '
+      'usable config.json'
+    )
     return []
   run = next(filter(_has_tasks, runs), run)
   measures = _measures(run)
@@ -188,10 +191,10 @@ def _played(
   if found:
     table = report_page.table(report_tables.counts(found, measures))
     told = (
-      f'The policy of {run.path}, greedy, on {options.num_tasks} fresh target '
-      'tasks each; in brackets 95 % intervals over tasks.'
+      f'The greedy policy of {run.path} on {options.num_tasks} fresh target '
+      'tasks each. 95 % intervals over tasks are in brackets.'
     )
-    heading = 'With other numbers of agents'
+    heading = 'Scores by number of agents'
     sections.append(
       report_page.section('counts', heading, report_page.paragraph(told), table)
     )
@@ -223,7 +226,7 @@ def _sets(run: report_runs.Run, note: report_runs.Note) -> plot_curriculum.Sets:
     note(f'no map of the curriculum: {error}')
     return plot_curriculum.Sets(None, {})
   if run.record.has_sets and not found.snapshots:
-    note(f'{run.path} has no curriculum.npz: where tasks lie is not drawn')
+    note(f'{run.path} has no curriculum.npz: the map of tasks is not drawn')
   return found
 
 
@@ -238,9 +241,12 @@ def _curriculum(
   record = run.record
   name = run.cfg.environment.name
   if sets.snapshots and sets.layout is None:
-    note(f'tasks of {name} have no map: where they lie is not drawn')
+    note(f'{name} has no map layout: the map of tasks is not drawn')
   if record is None or not (record.has_sets or sets.have_places):
-    told = f'{run.path} has no tasks to show ({run.cfg.curriculum.name}).'
+    told = (
+      f'{run.path} has no recorded tasks to show (curriculum: '
+      f'{run.cfg.curriculum.name}).'
+    )
     return report_page.section(
       'curriculum', 'Curriculum', report_page.paragraph(told)
     )
@@ -256,9 +262,9 @@ def _curriculum(
     )
     data.setdefault('films', {'shared': {}, 'items': []})
   data['charts']['sets'] = report_charts.sets(record, sets, target)
-  told = f'Sets of tasks of {run.path}.'
+  told = f'The task sets of {run.path}.'
   if not record.has_sets:
-    told = f'Tasks of {run.path} that were played in some of its iterations.'
+    told = f'Tasks that {run.path} played in selected iterations.'
   return report_page.section(
     'curriculum',
     'Curriculum',
@@ -275,9 +281,10 @@ def _failures(
   num_bad = int((shown.values < 1.0).sum())
   told = (
     f'The {len(shown.failures)} worst of {len(shown.values)} fresh target '
-    f'tasks that the policy of {run.path} plays, worst first; {num_bad} of all '
-    f'have a value below 1. The value is the mean of "{measures[0]}" over the '
-    'last five steps. Lines show the whole way; click for the film.'
+    f'tasks that the policy of {run.path} played, worst first. Number of '
+    f'played tasks with a value below 1: {num_bad}. The value is the mean of '
+    f'"{measures[0]}" over the last five steps. Lines show the complete paths. '
+    'Click a picture to play its film.'
   )
   return report_page.section(
     'failures',
@@ -287,11 +294,11 @@ def _failures(
   )
 
 
-def _speed(runs: Sequence[report_runs.Run]) -> str:
+def _speed(runs: Sequence[report_runs.Run], measure: str) -> str:
   return report_page.section(
     'speed',
     'Speed',
-    report_page.table(report_tables.speed(runs)),
+    report_page.table(report_tables.speed(runs, measure)),
     report_page.charts('speed'),
   )
 
@@ -300,11 +307,14 @@ def _constants(run: report_runs.Run) -> str:
   """Returns the section on a run's constants."""
   found = report_tables.changes(run)
   if found is None:
-    told = f'There is no preset {run.cfg.preset} any more to compare with.'
+    told = (
+      f'The preset {run.cfg.preset} no longer exists, so there is nothing to '
+      'compare with.'
+    )
   elif found.rows:
-    told = f'What {run.path} has otherwise than its preset:'
+    told = f'Constants of {run.path} that differ from its preset:'
   else:
-    told = f'{run.path} has all constants as its preset says.'
+    told = f'All constants of {run.path} are those of its preset.'
   return report_page.section(
     'constants',
     'Constants',

@@ -117,8 +117,8 @@ class BrowserTest(parameterized.TestCase):
     seen = set()
     self.page.press('Home')
     for snapshot in self.data['curriculum']['snapshots']:
-      told = f'iteration {snapshot["iteration"]}'
-      self.assertEndsWith(self._text('told'), told)
+      told = f'iteration {snapshot["iteration"]}, '
+      self.assertStartsWith(self._text('told'), told)
       seen.add(tuple(self._maps()))
       self.page.press('ArrowRight')
     self.assertLen(seen, len(self.data['curriculum']['snapshots']))
@@ -155,15 +155,16 @@ class BrowserTest(parameterized.TestCase):
       if 'no film' in self._text('caption'):
         break
     self.assertIn('no film of this task', self._text('caption'))
-    self.assertIn('not in this page', self._text('facts'))
+    self.assertIn('not included in this report', self._text('facts'))
 
   def test_play_and_pause(self):
     self.page.open(self.path, _WIDTHS[0])
     self.page.click(*self._middle('.controls button'))
     first = self.data['curriculum']['snapshots'][0]['iteration']
-    self.assertEndsWith(self._text('told'), f'iteration {first}')
+    told = f'iteration {first}, '
+    self.assertStartsWith(self._text('told'), told)
     self.page.wait(
-      f"!document.getElementById('told').innerText.endsWith(' {first}')"
+      f"!document.getElementById('told').innerText.startsWith('{told}')"
     )
     self.page.click(*self._middle('.controls button'))
     stopped = self._text('told')
@@ -222,8 +223,8 @@ class ParentTest(absltest.TestCase):
         told[row] = page.value("document.getElementById('facts').innerText")
         is_hidden = page.value("document.getElementById('parent').hidden")
         self.assertEqual(is_hidden, row == 9, told)
-      self.assertIn('drawn beside it', told[0])
-      self.assertIn('not in this page', told[9])
+      self.assertIn('shown beside this task', told[0])
+      self.assertIn('not included in this report', told[9])
       self.assertEmpty(page.complaints)
 
 

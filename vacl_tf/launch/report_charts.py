@@ -57,7 +57,7 @@ def coverage(runs: Sequence[report_runs.Run], measure: str) -> list[Chart]:
       chart(
         f'{measure.capitalize()} against {_NAMES[column].partition(" (")[0]}',
         _NAMES[column],
-        f'{measure} of target tasks (0 to 1)',
+        f'mean of "{measure}" over target tasks (0 to 1)',
         series,
         top=1.0,
         is_log=column == 'env_steps',
@@ -138,8 +138,8 @@ def sets(
     ]
     news = [line('', plot_rooms.SOLVED, steps, columns['newly_solved'])]
     charts += [
-      chart('Tasks in the sets', _STEPS_NAME, 'tasks', sizes),
-      chart('Newly solved in an iteration', _STEPS_NAME, 'tasks', news),
+      chart('Sizes of the task sets', _STEPS_NAME, 'tasks', sizes),
+      chart('Newly solved tasks per iteration', _STEPS_NAME, 'tasks', news),
     ]
   if target is not None and found.snapshots:
     at = steps_of(run.columns, list(found.snapshots)) / plot_curves.MILLION
@@ -154,7 +154,10 @@ def sets(
     lines = [line(labels[x], colours[x], at, np.array(far[x])) for x in colours]
     charts.append(
       chart(
-        'Distance to the target tasks', _STEPS_NAME, found.layout.length, lines
+        'Distance to the target tasks',
+        _STEPS_NAME,
+        f'distance ({found.layout.length})',
+        lines,
       )
     )
   return charts
@@ -177,7 +180,7 @@ def speed(runs: Sequence[report_runs.Run]) -> list[Chart]:
       series.append(line(str(run.path), x=x, y=y, **_style(index)))
   if not series:
     return []
-  return [chart('Speed', _STEPS_NAME, 'environment steps a second', series)]
+  return [chart('Speed', _STEPS_NAME, 'environment steps per second', series)]
 
 
 def rates(columns: dict[str, np.ndarray]) -> np.ndarray:
@@ -213,7 +216,7 @@ def _of_group(
   thin = [line('', x=x, y=y, is_thin=True, **style) for x, y in curves]
   grid, mean, low, high = plot_curves.mean_of(curves)
   if not len(grid):
-    name = f'{group.label} ({len(curves)} runs without steps in common)'
+    name = f'{group.label} ({len(curves)} runs whose steps do not overlap)'
     return [thin[0] | {'name': name}, *thin[1:]]
   name = f'{group.label}: mean of {len(curves)} runs and its 95 % interval'
   return [*thin, line(name, x=grid, y=mean, low=low, high=high, **style)]
@@ -233,7 +236,7 @@ def _of_authors(groups: Sequence[plot_curves.Group]) -> list[Series]:
 
 def _success(run: records.Record, column: str) -> Series:
   return line(
-    'success rate: tasks that are solved as a whole',
+    'success rate: share of completely solved tasks',
     plot_curves.COLOURS[2],
     run.evaluated(column) / _X[column],
     run.evaluated('success'),

@@ -95,7 +95,8 @@ def judge(
       world = judging.make_world(trained, counts)
       found.append(judging.judge(policy, world, options))
     except ValueError as error:
-      note(f'not evaluated with {number or "the trained"} agents: {error}')
+      told = f'{number} agents' if number else 'as many agents as in training'
+      note(f'no scores with {told}: {error}')
   return found
 
 
@@ -132,8 +133,8 @@ def show(
     return None
   if album.is_full:
     note(
-      f'films are large: {len(album.films)} tasks of the {_NUM_FILMS} that '
-      'should be are in this page'
+      f'films are large: this page has only {len(album.films)} of up to '
+      f'{_NUM_FILMS} films'
     )
   failures = [
     Failure(float(values[row]), target[row])
@@ -213,7 +214,10 @@ def _film_sets(
   worlds = _worlds_by_size(policy, cfg, options)
   for size, tasks in report_sets.by_size(snapshots, each).items():
     if size not in worlds:
-      note(f'tasks of {size} numbers are not played: no count has as many')
+      note(
+        f'tasks with {size} numbers are not played: no entity count has tasks '
+        'of this size'
+      )
       continue
     player, env = worlds[size]
     tasks = tasks[:: -(-len(tasks) // _most_at_once(env))]
@@ -221,7 +225,7 @@ def _film_sets(
     try:
       progress, scenes = player.watch(np.array(rows, np.float32), seed)
     except ValueError as error:
-      note(f'tasks of {size} numbers are not played: {error}')
+      note(f'tasks with {size} numbers are not played: {error}')
       continue
     for index, (time, name, row) in enumerate(tasks):
       films = found.setdefault((time, name), {})

@@ -61,7 +61,7 @@ class FilmsTest(absltest.TestCase):
   def test_films_begin_where_the_tasks_of_the_sets_do(self):
     notes = []
     shown = _show(notes.append)
-    self.assertIn('tasks of 100 numbers are not played', ' '.join(notes))
+    self.assertIn('tasks with 100 numbers are not played', ' '.join(notes))
     self.assertEqual(set(shown.filmed.sets), {(1, 'active'), (5, 'active')})
     for (iteration, name), films in shown.filmed.sets.items():
       self.assertLen(films, 9)

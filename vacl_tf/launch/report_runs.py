@@ -96,7 +96,7 @@ def _read(path: pathlib.Path, note: Note) -> Run:
   if record is not None and record.is_unfinished:
     note(
       f'{path} is not finished: {columns["env_steps"][-1]:,.0f} of '
-      f'{record.length.num_env_steps:,} env steps are shown'
+      f'{record.length.num_env_steps:,} environment steps are shown'
     )
   return Run(path=path, cfg=cfg, record=record, columns=columns, facts=facts)
 

@@ -72,11 +72,16 @@ def counts(found: Sequence[dict[str, Any]], measures: Sequence[str]) -> Table:
   for row in found:
     scores = [_interval(row[name]) for name in ('coverage', 'success')]
     rows.append((row['counts'], str(row['horizon']), *scores))
-  return Table(('entities', 'steps', *measures), rows)
+  return Table(('entities', 'steps per episode', *measures), rows)
 
 
-def speed(runs: Sequence[report_runs.Run]) -> Table:
-  """Returns the speed of runs, and when they reached levels of coverage."""
+def speed(runs: Sequence[report_runs.Run], measure: str) -> Table:
+  """Returns the speed of runs, and when they reached levels of coverage.
+
+  Args:
+    runs: those without metrics are left out.
+    measure: name of coverage in the task.
+  """
   rows = []
   for run in runs:
     if not run.columns:
@@ -85,9 +90,9 @@ def speed(runs: Sequence[report_runs.Run]) -> Table:
     rate = f'{np.nanmedian(rates):,.0f}' if np.isfinite(rates).any() else _NONE
     first = f'{run.columns["wall_seconds"][0]:,.1f}'
     rows.append((rate, first, *_reached(run), str(run.path)))
-  levels = (f'{level:g} reached' for level in _LEVELS)
-  first = 'seconds until the first iteration is done'
-  return Table(('steps a second (median)', first, *levels, 'run'), rows)
+  levels = (f'{measure} {level:g} reached after' for level in _LEVELS)
+  first = 'seconds to the end of the first iteration'
+  return Table(('steps per second (median)', first, *levels, 'run'), rows)
 
 
 def machine(runs: Sequence[report_runs.Run]) -> Table:
@@ -126,7 +131,7 @@ def _reached(run: report_runs.Run) -> list[str]:
       found.append(_NONE)
     else:
       minutes = np.interp(at, steps, seconds) / _MINUTE
-      found.append(f'{at / 1e6:.2f} M, {minutes:.1f} min')
+      found.append(f'{at / 1e6:.2f} M steps, {minutes:.1f} min')
   return found
 
 

@@ -78,7 +78,7 @@ class ReportTest(parameterized.TestCase):
     titles = [x['title'] for x in page.data['charts']['sets']]
     self.assertLen(titles, 3)
     self.assertEqual(page.data['curriculum']['names']['active'], 'active tasks')
-    self.assertIn('Sets of tasks of', page.text)
+    self.assertIn(f'The task sets of {self.run_dir}.', page.text)
 
   def test_a_curriculum_without_sets_is_the_tasks_that_it_played(self):
     bare, played = (
@@ -96,10 +96,12 @@ class ReportTest(parameterized.TestCase):
     self.assertEqual(
       [names['active'], names['solved']], [x['name'] for x in far['series']]
     )
-    self.assertNotIn('Sets of tasks', page.text)
-    self.assertIn(f'Tasks of {played} that were played', page.text)
+    self.assertNotIn('The task sets of', page.text)
+    self.assertIn(f'Tasks that {played} played in selected', page.text)
     _, page = self._report(bare)
-    self.assertIn(f'{bare} has no tasks to show (uniform)', page.text)
+    self.assertIn(
+      f'{bare} has no recorded tasks to show (curriculum: uniform)', page.text
+    )
     self.assertNotIn('curriculum', page.data)
 
   def test_curves_are_those_of_the_run(self):
@@ -146,7 +148,7 @@ class ReportTest(parameterized.TestCase):
       (path / 'metrics.csv').write_text('\n'.join([header, *part, '']))
     _, page = self._report(self.run_dir, other)
     names = {x['name'] for x in page.data['charts']['curves'][0]['series']}
-    self.assertIn('vacl (2 runs without steps in common)', names)
+    self.assertIn('vacl (2 runs whose steps do not overlap)', names)
     self.assertFalse(any('interval' in name for name in names))
 
   def test_runs_of_several_tasks_share_no_name_of_progress(self):
@@ -160,10 +162,12 @@ class ReportTest(parameterized.TestCase):
   def test_constants_that_differ_from_the_preset(self):
     changed = run_folders.write_run(self.root / 'other', {'ppo.clip': 0.35})
     _, page = self._report(changed)
-    self.assertIn('otherwise than its preset', page.text)
+    self.assertIn('that differ from its preset', page.text)
     self.assertIn('0.35', page.text.partition('All constants')[0])
     _, page = self._report()
-    self.assertIn('has all constants as its preset says', page.text)
+    self.assertIn(
+      f'All constants of {self.run_dir} are those of its preset.', page.text
+    )
 
   @parameterized.parameters(
     ('config.json', '{', 'no config.json that can be read', 'curves'),

@@ -148,7 +148,7 @@ function drawLine(svg, line, at) {
 
 function drawKey(figure, chart) {
   const key = make(figure, 'div', {class: 'key'});
-  make(key, 'div', {}, `Up: ${chart.y}.`);
+  make(key, 'div', {}, `Vertical axis: ${chart.y}`);
   for (const line of chart.series.filter((x) => x.name)) {
     make(key, 'span', {
       style: `--colour: ${line.colour}`,

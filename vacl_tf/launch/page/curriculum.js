@@ -40,7 +40,7 @@ class Curriculum {
     this.button.addEventListener('click', () => this.run());
     this.slider = make(controls, 'input', {
       type: 'range', min: 0, max: this.snapshots.length - 1,
-      'aria-label': 'time', id: 'time',
+      'aria-label': 'training time', id: 'time',
     });
     this.slider.value = this.index;
     this.slider.addEventListener('input', () => {
@@ -64,9 +64,11 @@ class Curriculum {
     const rooms = make(place, 'div', {class: 'rooms'});
     this.canvases = this.map.kinds.map((kind, index) => {
       const figure = make(rooms, 'figure');
-      make(figure, 'h3', {}, `Where tasks put ${plural(kind)}`);
+      make(figure, 'h3', {}, `Positions of ${plural(kind)}`);
       const canvas = make(figure, 'canvas', {
-        role: 'img', 'aria-label': `map of ${plural(kind)}`, 'data-kind': kind,
+        role: 'img',
+        'aria-label': `map of the positions of ${plural(kind)}`,
+        'data-kind': kind,
       });
       canvas.addEventListener('click', (event) => this.choose(event, index));
       onWidth(figure, () => this.drawRoom(index));
@@ -77,23 +79,25 @@ class Curriculum {
   makeTask(place) {
     const task = make(place, 'div', {class: 'task', id: 'task'});
     const text = make(task, 'div');
-    make(text, 'h3', {}, 'The chosen task');
+    make(text, 'h3', {}, 'Selected task');
     this.facts = make(text, 'dl', {id: 'facts'});
     make(text, 'p', {},
-      'Click a dot. Tasks with a film have a dark rim.');
+      'Click a dot to select its task. ' +
+      'Dots with a dark outline have a film.');
     const next = make(
       text, 'button', {type: 'button', id: 'next'}, 'Next task with a film');
     next.addEventListener('click', () => this.chooseNextFilmed());
     const own = make(task, 'figure');
     this.film = make(own, 'button', {
-      type: 'button', class: 'film', 'aria-label': 'the chosen task',
+      type: 'button', class: 'film',
+      'aria-label': 'film of the selected task; click to pause or play',
     });
     this.film.addEventListener('click', () => this.pause());
     this.canvas = make(this.film, 'canvas', {id: 'chosen'});
     this.caption = make(own, 'figcaption', {id: 'caption'});
     const parent = make(task, 'figure');
     this.parentCanvas = make(parent, 'canvas', {
-      role: 'img', 'aria-label': 'its parent', id: 'parent',
+      role: 'img', 'aria-label': 'parent task', id: 'parent',
     });
     this.parentCaption = make(parent, 'figcaption');
     this.player = new Player(this.canvas, (film, time) => {
@@ -143,7 +147,8 @@ class Curriculum {
   show() {
     const {iteration, steps} = this.snapshots[this.index];
     this.told.textContent =
-      `${(steps / 1e6).toFixed(2)} M steps, iteration ${iteration}`;
+      `iteration ${iteration}, ` +
+      `${(steps / 1e6).toFixed(2)} M environment steps`;
     this.canvases.forEach((_, index) => this.drawRoom(index));
     if (this.drawn !== this.chosen) {
       this.drawTask(); // Anew, a film would begin again.
@@ -311,13 +316,14 @@ class Curriculum {
       this.player.play(new Film(packed, this.data.films.shared));
     } else {
       this.drawStill(this.canvas, set, row, set.points);
-      this.caption.textContent = 'no film of this task is stored';
+      this.caption.textContent = 'This report has no film of this task.';
     }
     this.parentCanvas.hidden = !this.hasParent(set, row);
     if (!this.parentCanvas.hidden) {
       this.drawStill(
         this.parentCanvas, set, set.parent_rows[row], set.parents);
-      this.parentCaption.textContent = 'its parent, at the start';
+      this.parentCaption.textContent =
+        'parent task at the start of the episode';
     }
   }
 
@@ -330,19 +336,21 @@ class Curriculum {
       found.push(['value', value]);
     }
     if (set.ages) {
-      found.push(['age', `${set.ages[row]} iterations`]);
+      const age = set.ages[row];
+      found.push(['age', `${age} iteration${age === 1 ? '' : 's'}`]);
     }
     if (set.generations) {
       found.push(['generation', String(set.generations[row])]);
     }
     if (name !== 'target' && this.map.has_sets) {
-      let told = 'not recorded by this run';
+      let told = 'not recorded';
       if (set.generations && set.generations[row] === 0) {
-        told = 'none, it is one of the easy tasks';
+        told = 'none (an easy task)';
       } else if (this.hasParent(set, row)) {
-        told = 'drawn beside it';
+        told = 'shown beside this task';
       } else if (set.parents) {
-        told = 'not in this page, as those of most tasks';
+        told = 'not included in this report, ' +
+          'which has the parents of only some tasks';
       }
       found.push(['parent', told]);
     }

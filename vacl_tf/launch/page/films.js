@@ -188,7 +188,8 @@ function startFailures(data) {
     const figure = make(grid, 'figure');
     const name = `value ${failure.value.toFixed(2)}`;
     const button = make(figure, 'button', {
-      type: 'button', class: 'film', 'aria-label': `failed task, ${name}`,
+      type: 'button', class: 'film',
+      'aria-label': `film of a task with ${name}`,
     });
     const canvas = make(button, 'canvas');
     const caption = make(figure, 'figcaption', {}, name);
