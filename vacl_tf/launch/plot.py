@@ -115,7 +115,7 @@ def _draw(
   beside = output.with_name(output.stem + '_curriculum.png')
   plot_curriculum.draw(first, sets, beside)
   if not sets.snapshots:
-    note(f'{first.path} has no curriculum.npz: where tasks lie is not drawn')
+    note(f'{first.path} has no curriculum.npz: the map of tasks is not drawn')
   return [output, beside]
 
 

@@ -171,13 +171,13 @@ def _draw_growth(
   sizes, news = panels[:2]
   sizes.plot(steps, columns['active_tasks'], color=_ACTIVE, label='active')
   sizes.plot(steps, columns['solved_tasks'], color=_SOLVED, label='solved')
-  sizes.set_title('Tasks in the sets')
+  sizes.set_title('Sizes of the task sets')
   sizes.legend(loc='best')
   window = max(5, len(steps) // 50)
   smooth = _running_mean(columns['newly_solved'], window)
   news.plot(steps, columns['newly_solved'], color=_SOLVED, lw=0.5, alpha=0.3)
   news.plot(steps, smooth, color=_SOLVED, label=f'mean over {window}')
-  news.set_title('Newly solved in an iteration')
+  news.set_title('Newly solved tasks per iteration')
   news.legend(loc='best')
 
 

@@ -196,7 +196,7 @@ def _draw_group(
   grid, mean, *band = mean_of(curves)
   if not len(grid):
     longest = max(curves, key=lambda curve: curve[0][-1])
-    told = f'{label} ({len(curves)} {what} without steps in common)'
+    told = f'{label} ({len(curves)} {what} whose steps do not overlap)'
     style = {'color': colour, 'lw': 0.7, 'marker': _marker(longest[0])}
     axis.plot(*longest, label=told if has_label else None, **style)
     return _Curve(label, colour, *longest)

@@ -140,7 +140,7 @@ class PicturesTest(parameterized.TestCase):
     for path, part in ((first, rows[:half]), (late, rows[half:])):
       (path / 'metrics.csv').write_text('\n'.join([header, *part, '']))
     plot.plot([first, late], self.output)
-    self.assertIn('vacl (2 seeds without steps in common)', self._legend())
+    self.assertIn('vacl (2 seeds whose steps do not overlap)', self._legend())
 
   @parameterized.parameters(
     (({}, {'curriculum': 'uniform'}), ['vacl', 'uniform']),
