@@ -198,7 +198,7 @@ def _draw_far(
     style = {'color': colour, 'marker': 'o', 'ms': 4}
     axis.plot(steps / _MILLION, far, label=labels[name], **style)
   axis.set_title('Distance to the target tasks')
-  axis.set_ylabel(f'{sets.layout.length} a coordinate')
+  axis.set_ylabel(f'{sets.layout.length} per coordinate')
   axis.legend(loc='best')
 
 
