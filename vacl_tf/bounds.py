@@ -17,14 +17,16 @@ _TOLD = {
   bool: 'true or false',
   int: 'a whole number',
   float: 'a number',
-  str: 'a text',
+  str: 'a string',
 }
 
 
 def check(cfg: config.Config) -> None:
   """Raises ValueError if a config is invalid; names field, value and remedy."""
   if not isinstance(cfg, config.Config):
-    raise ValueError(f'cfg={cfg!r} is no config; give what make_config returns')
+    raise ValueError(
+      f'cfg={cfg!r} is not a config; give the result of make_config'
+    )
   check_leaves(cfg, 'config.')
   if len(entity_counts.path(cfg)) > 1:
     _check_mixture(cfg)
@@ -41,8 +43,8 @@ def check(cfg: config.Config) -> None:
     nearest = next(x for x in range(given, 0, -1) if rows % x == 0)
     raise ValueError(
       f'config.ppo.num_minibatches={given} does not divide {rows} samples '
-      f'(horizon times the {num_tasks} tasks that an iteration is measured in, '
-      f'in segments of {length}); give one that does, like {nearest}'
+      f'(the horizon times {num_tasks} tasks, in segments of {length}); give '
+      f'one that does, like {nearest}'
     )
   curriculum = cfg.curriculum
   if isinstance(curriculum, config.TaskExpansionConfig):

@@ -31,7 +31,7 @@ class BoundsTest(parameterized.TestCase):
     ({'ppo.num_epochs': True}, 'ppo.num_epochs=True is not a whole number'),
     ({'ppo.num_epochs': 1.5}, 'ppo.num_epochs=1.5 is not a whole number'),
     ({'ppo.center_rewards': 1}, 'ppo.center_rewards=1 is not true or false'),
-    ({'preset': None}, 'preset=None is not a text; give one'),
+    ({'preset': None}, 'preset=None is not a string; give one'),
     ({'curriculum.capacity': 1_000_000}, 'capacity=1000000 .*: 2 to 20000$'),
     ({'curriculum.capacity': 1}, 'capacity=1 .*: 2 to 20000$'),
     ({'curriculum.kernel': 3}, 'kernel=3 is unknown; allowed'),
@@ -76,13 +76,16 @@ class BoundsTest(parameterized.TestCase):
       {'progression.mixing_step': 0.33},
       'mixing_step=0.33 is not a multiple of 0.1; give 0.3$',
     ),
-    ({'ppo.num_minibatches': 80}, 'does not divide 840 samples .*the 12 tasks'),
+    (
+      {'ppo.num_minibatches': 80},
+      'does not divide 840 samples .* times 12 tasks,',
+    ),
   )
   def test_counts_that_share_a_batch_divide_it(self, values, message):
     self._assert_refused(message, values, num_agents=8)
 
   @parameterized.parameters(
-    ('2,4', 'is not what lock_and_return counts, .* like 2x2,4x4,8x8'),
+    ('2,4', 'does not fit lock_and_return, .* like 2x2,4x4,8x8'),
     ('2x2,2x4', 'does not end at 4x4'),
     ('4x2,2x4,4x4', 'does not grow from 4x2 to 2x4'),
     ('2x,4x4', 'is not a list of counts; give one like'),

@@ -33,7 +33,8 @@ def as_text(given: Path | None) -> str | None:
     )
   except TypeError as error:
     raise ValueError(
-      f"entity_counts={given!r} is no path; give one like '4,8,16' or (4, 8)"
+      f'entity_counts={given!r} is not a list of counts; give one like '
+      "'4,8,16' or (4, 8)"
     ) from error
 
 
@@ -54,18 +55,18 @@ def path(cfg: config.Config) -> tuple[Counts, ...]:
     if len(one) != len(other) or one == other or any(x > y for x, y in pairs):
       raise ValueError(
         f'entity_counts={text} does not grow from {spelled(one)} to '
-        f'{spelled(other)}; give larger and larger counts, like 4,8,16'
+        f'{spelled(other)}; give increasing counts, like 4,8,16'
       )
   if len(found[-1]) != len(last):
     kinds = ' and '.join(kind_of(field) for field in world.count_fields)
     raise ValueError(
-      f'entity_counts={text} is not what {world.name or "the world"} counts, '
-      f'which is {kinds}; give a list like {example(len(last))}'
+      f'entity_counts={text} does not fit {world.name or "the world"}, which '
+      f'counts {kinds}; give a list like {example(len(last))}'
     )
   if found[-1] != last:
     raise ValueError(
-      f'entity_counts={text} does not end at {spelled(last)}, which is to be '
-      'mastered; leave one of them out'
+      f'entity_counts={text} does not end at {spelled(last)}, the entity '
+      'count to train for; leave out one of the two'
     )
   return found
 
@@ -88,7 +89,7 @@ def parsed(text: str) -> tuple[Counts, ...]:
     ) from error
   if any(number < 1 for counts in found for number in counts):
     raise ValueError(
-      f'entity_counts={text} has a number below 1; leave it out, or give more'
+      f'entity_counts={text} has a number below 1; give counts of 1 or more'
     )
   return found
 

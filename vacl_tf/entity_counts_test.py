@@ -32,8 +32,8 @@ class PathTest(parameterized.TestCase):
   @parameterized.parameters(
     ('8,4', 'does not grow from 8 to 4; give'),
     ('4,4', 'does not grow from 4 to 4; give'),
-    ('2,3', 'does not end at 4, which is to be mastered; leave one of them'),
-    ('2x2,4x4', 'not what the world counts, which is agents; .* like 2,4,8$'),
+    ('2,3', 'does not end at 4, the entity count to train for; leave out one'),
+    ('2x2,4x4', 'does not fit the world, which counts agents; .* like 2,4,8$'),
     ('0,4', '0,4 has a number below 1'),
     ('4,few', "'4,few' is not a list of counts; give one"),
     ('4,,8', 'is not a list of counts'),

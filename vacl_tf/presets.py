@@ -122,7 +122,7 @@ def restore(values: Mapping[str, Any]) -> config.Config:
     if not isinstance(value, bool | int | float | str):
       raise ValueError(
         f'config field {name!r} is a {type(value).__name__}; allowed: a '
-        'number, a text, true or false'
+        'number, a string, true or false'
       )
   try:
     task = catalog.TASKS.get(values.get('environment.name', ''))
@@ -135,7 +135,7 @@ def restore(values: Mapping[str, Any]) -> config.Config:
     if '--import' in str(error):
       raise
     raise ValueError(
-      f'{error}; one of your own needs --import, or in Python its import'
+      f'{error}; to use your own, give --import, or import its module in Python'
     ) from error
   known = overrides.leaves(base)
   for name, value in values.items():

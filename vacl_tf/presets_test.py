@@ -115,7 +115,7 @@ class PresetsTest(parameterized.TestCase):
   @parameterized.parameters('simple_spread', 'ramp_use')
   def test_boxes_where_there_are_none_are_refused(self, env):
     with self.assertRaisesRegex(
-      ValueError, f'num_boxes=1 is of no use in {env}; leave it out'
+      ValueError, f'num_boxes=1 does not apply to {env}; leave it out'
     ):
       presets.make(env=env, num_boxes=1)
 

@@ -80,7 +80,7 @@ def check_metrics(table: Mapping[str, np.ndarray]) -> None:
     raise ValueError(f'it has no column {", ".join(missing)}')
   for name in COUNTED:
     if not ((table[name] >= 0) & (table[name] <= _MAX_COUNT)).all():
-      raise ValueError(f'it has a {name} that is none')
+      raise ValueError(f'its column {name} has an invalid number')
 
 
 def reason(error: Exception) -> str:
@@ -202,7 +202,7 @@ def read_table(path: pathlib.Path) -> dict[str, np.ndarray]:
     columns = [array('d') for _ in names]
     for cells in filter(None, reader):
       if len(cells) != len(names):
-        raise ValueError(f'{len(cells)} cells under {len(names)} names')
+        raise ValueError(f'{len(cells)} cells for {len(names)} columns')
       for column, cell in zip(columns, cells, strict=True):
         column.append(_number(cell))
   except (ValueError, csv.Error) as error:
@@ -262,19 +262,21 @@ def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
   """Returns an array after checking that its size fits its header."""
   # Other methods expand without a bound.
   if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-    raise ValueError(f'{member.filename} is compressed in another way')
+    raise ValueError(f'{member.filename} has an unsupported compression')
   with archive.open(member) as packed:
     # Without a size, it would expand everything in the member.
     file = io.BytesIO(packed.read(member.file_size))
   version = np.lib.format.read_magic(file)
   if version not in _HEADERS:
-    raise ValueError(f'{member.filename} has another format, {version}')
+    raise ValueError(f'{member.filename} has an unsupported format, {version}')
   shape, _, dtype = _HEADERS[version](file)
   num_bytes = math.prod(shape) * dtype.itemsize
   if dtype.kind not in 'biuf' or min(shape, default=0) < 0:
     raise ValueError(f'{member.filename} does not hold numbers')
   if num_bytes != len(file.getvalue()) - file.tell():
-    raise ValueError(f'{member.filename} says that it has {num_bytes:,} bytes')
+    raise ValueError(
+      f'{member.filename} does not have {num_bytes:,} bytes, as its header says'
+    )
   file.seek(0)
   return np.lib.format.read_array(file, allow_pickle=False)
 

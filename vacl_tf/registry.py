@@ -63,7 +63,7 @@ class Registry(Generic[T]):
       hint = (
         ''
         if told.endswith('?')
-        else '; your own need --import, or in Python their own import'
+        else '; to use your own, give --import, or import its module in Python'
       )
       raise ValueError(told + hint)
     return self._entries[name]

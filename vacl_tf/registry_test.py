@@ -40,7 +40,7 @@ class RegistryTest(parameterized.TestCase):
     known.add(_Entry('pear'))
     with self.assertRaisesRegex(ValueError, "fruit='peer'.*did you mean pear"):
       known.get('peer')
-    message = "fruit='fig'.*allowed: pear; your own need --import, or"
+    message = "fruit='fig'.*allowed: pear; to use your own, give --import"
     with self.assertRaisesRegex(ValueError, message):
       known.get('fig')
 

@@ -116,16 +116,16 @@ def register(
     names = [key for kind, key, _ in named if kind == what]
     if not names or len(set(names)) < len(names):
       raise ValueError(
-        f'study {name} has {what}s {names}; give one or more, each with a name '
-        'of its own'
+        f'study {name} has {what}s {names}; give one or more, with different '
+        'names'
       )
   for what, key, flags in named:
     where = f'study {name}, {what} {key!r}'
     # Legends of plots leave out names that begin with an underscore.
     if not key.isidentifier() or key.startswith('_'):
       raise ValueError(
-        f'{where} is not a name; give letters, digits and underscores, and a '
-        'letter first'
+        f'{where} is not a name; give letters, digits and underscores, '
+        'beginning with a letter'
       )
     _check_flags(where, flags)
   for task in tasks:
@@ -144,10 +144,10 @@ def _check_task(where: str, task: Task) -> None:
     (
       'num_env_steps',
       isinstance(steps, numbers.Integral) and steps >= 1,
-      'whole numbers from 1 on',
+      'whole numbers, 1 or more',
     ),
     ('chance', _is_number(task.chance) and task.chance <= 1, '0 to 1'),
-    ('core_minutes', _is_number(task.core_minutes), '0 and more'),
+    ('core_minutes', _is_number(task.core_minutes), '0 or more'),
   ):
     if not is_good:
       value = getattr(task, field)
@@ -162,13 +162,13 @@ def _check_flags(where: str, flags: Iterable[str]) -> None:
   """Raises ValueError for flags that a study may not set."""
   if isinstance(flags, str):
     raise ValueError(
-      f'{where}: flags={flags!r} is one text; give a tuple of flags'
+      f'{where}: flags={flags!r} is a single string; give a tuple of flags'
     )
   for flag in flags:
     if not flag.startswith('--') or flag[2:].partition('=')[0] in _TAKEN_FLAGS:
       raise ValueError(
-        f'{where}: {flag!r} is no flag that may be given here; allowed: those '
-        f'of launch.main but for {", ".join(_TAKEN_FLAGS)}'
+        f'{where}: {flag!r} is not a flag that a study may give; allowed: '
+        f'those of launch.main except {", ".join(_TAKEN_FLAGS)}'
       )
 
 
@@ -253,11 +253,11 @@ def parse_seeds(text: str) -> tuple[int, ...]:
       )
     if first < FIRST_SEED:
       raise ValueError(
-        f'seeds={text!r} has one below {FIRST_SEED}, which may have been used '
-        f'to choose a preset; give {FIRST_SEED} or more'
+        f'seeds={text!r} has a seed below {FIRST_SEED}, which may have been '
+        f'used to choose a preset; give {FIRST_SEED} or more'
       )
     if last - first >= 1000:
-      raise ValueError(f'seeds={text!r} has too many; give at most 1000')
+      raise ValueError(f'seeds={text!r} has too many seeds; give at most 1000')
     seeds += range(first, last + 1)
   return tuple(dict.fromkeys(seeds))
 

@@ -267,23 +267,26 @@ class OwnStudyTest(parameterized.TestCase):
     ({'name': 'main'}, "study='main' is registered already"),
     ({'name': 'my own'}, "study='my own' is not a name"),
     ({'tasks': []}, r'study mine has tasks \[\]; give one or more'),
-    ({'tasks': [_MAZE, _MAZE]}, 'each with a name of its own'),
+    ({'tasks': [_MAZE, _MAZE]}, 'give one or more, with different names'),
     ({'methods': {}}, r'study mine has methods \[\]'),
     ({'methods': {'a/b': ()}}, "method 'a/b' is not a name"),
     ({'methods': {'_mine': ()}}, "method '_mine' is not a name"),
     ({'tasks': [_MAZE._replace(name='..')]}, "task '..' is not a name"),
-    ({'tasks': [_MAZE._replace(num_env_steps=0)]}, 'numbers from 1 on'),
+    ({'tasks': [_MAZE._replace(num_env_steps=0)]}, 'numbers, 1 or more'),
     ({'tasks': [_MAZE._replace(num_env_steps=1e6)]}, 'steps=1000000.0; allow'),
     ({'tasks': [_MAZE._replace(chance=5)]}, 'maze: chance=5; allowed: 0 to 1'),
     ({'tasks': [_MAZE._replace(chance='a')]}, "chance='a'; allowed: 0 to 1"),
-    ({'tasks': [_MAZE._replace(core_minutes=-1)]}, 'minutes=-1; allowed: 0 an'),
-    ({'methods': {'a': '--curriculum=rcg'}}, 'is one text; give a tuple'),
-    ({'methods': {'a': ['rcg']}}, "'rcg' is no flag that may be given here"),
-    ({'methods': {'a': ['--seed=1']}}, "method 'a': '--seed=1' is no flag"),
-    ({'methods': {'a': ['--device=gpu:0']}}, "'--device=gpu:0' is no flag"),
+    ({'tasks': [_MAZE._replace(core_minutes=-1)]}, 'minutes=-1; allowed: 0 or'),
+    (
+      {'methods': {'a': '--curriculum=rcg'}},
+      'is a single string; give a tuple',
+    ),
+    ({'methods': {'a': ['rcg']}}, "'rcg' is not a flag that a study may give"),
+    ({'methods': {'a': ['--seed=1']}}, "method 'a': '--seed=1' is not a flag"),
+    ({'methods': {'a': ['--device=gpu:0']}}, "'--device=gpu:0' is not a flag"),
     (
       {'tasks': [_MAZE._replace(flags=('--import=maze.py',))]},
-      'allowed: those of launch.main but for device, import, num_env_steps',
+      'allowed: those of launch.main except device, import, num_env_steps',
     ),
   )
   def test_what_cannot_be_run_is_refused(self, changes, message):
@@ -307,7 +310,7 @@ class ParseTest(parameterized.TestCase):
     ('', 'not a list of seeds'),
     ('100,', 'not a list of seeds'),
     ('-100', 'not a list of seeds'),
-    ('0-4', 'one below 100'),
+    ('0-4', 'a seed below 100'),
     ('100-99999999999', 'too many'),
   )
   def test_bad_seeds(self, text, message):

@@ -220,6 +220,6 @@ def _check_memory(before: types.Memory, after: types.Memory) -> None:
   ]
   if shapes[0] != shapes[1]:
     raise ValueError(
-      'act: the memory after a step has other shapes or types than '
-      'initial_memory; keep them'
+      'act: the memory after a step differs from initial_memory in shapes or '
+      'types; keep them the same'
     )

@@ -203,7 +203,7 @@ class CheckedAgentTest(tf.test.TestCase, parameterized.TestCase):
       '^self.policies is missing; set it to a list of modules when the agent',
     ),
     (_Alone, 'policies: expected a list of modules, given Linear'),
-    (_Growing, 'act: the memory after a step has other shapes'),
+    (_Growing, 'act: the memory after a step differs from initial_memory'),
     (_LossOfRows, r'evaluate, loss: expected shape \[\], given \[2\]'),
     (_SharedTrunk, 'act uses the variable .*, which is not exported with the'),
     (

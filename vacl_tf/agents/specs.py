@@ -43,15 +43,15 @@ def _common_needs(
   if cfg.observation_frame == 'egocentric' and not has_transform:
     return (
       'config.agent.observation_frame=egocentric needs a transform of '
-      'observations, and the task has none; allowed: world'
+      'observations, but the task has none; allowed: world'
     )
   return ''
 
 
 def _indivisible(cfg: config.AttendingConfig) -> str:
   return (
-    f'config.agent.hidden_size={cfg.hidden_size} is divided among '
-    f'{config.NUM_HEADS} heads of attention; allowed: multiples of it'
+    f'config.agent.hidden_size={cfg.hidden_size} is not a multiple of '
+    f'{config.NUM_HEADS}, the number of attention heads; give one that is'
   )
 
 
@@ -64,8 +64,8 @@ def _attention_needs(
   ):
     if given > least and not any(role.entity_sizes for role in roles):
       return (
-        f'config.agent.{name}={given} needs entities to attend to, and nobody '
-        f'observes any; allowed: {least}'
+        f'config.agent.{name}={given} needs entities to attend to, but no '
+        f'agent observes any; allowed: {least}'
       )
   if cfg.num_relations and cfg.hidden_size % config.NUM_HEADS:
     return _indivisible(cfg)
@@ -82,8 +82,8 @@ def _recurrent_needs(
   ):
     return (
       f'config.agent.auxiliary_position_cost={cfg.auxiliary_position_cost} '
-      'needs a position that only the critic observes, and there is none; '
-      'allowed: 0'
+      'needs a position that only the critic observes, but the task has '
+      'none; allowed: 0'
     )
   return _common_needs(roles, cfg)
 

@@ -38,7 +38,7 @@ class NeedsTest(parameterized.TestCase):
     cfg = dataclasses.replace(_ATTENTION, **{name: given})
     self.assertEqual(
       _needs(cfg, _ALONE),
-      f'config.agent.{name}={given} needs entities to attend to, and nobody '
+      f'config.agent.{name}={given} needs entities to attend to, but no agent '
       f'observes any; allowed: {allowed}',
     )
     self.assertEqual(_needs(cfg, _ALONE, _PLAIN), '')
@@ -47,7 +47,7 @@ class NeedsTest(parameterized.TestCase):
   def test_units_are_divided_among_the_heads(self):
     cfg = dataclasses.replace(_RECURRENT, hidden_size=30)
     self.assertIn('config.agent.hidden_size=30', _needs(cfg, _PLAIN))
-    self.assertIn('multiples', _needs(cfg, _PLAIN))
+    self.assertIn('is not a multiple of 4', _needs(cfg, _PLAIN))
     cfg = dataclasses.replace(_ATTENTION, hidden_size=30)
     self.assertEqual(_needs(cfg, _PLAIN), '')
     cfg = dataclasses.replace(cfg, num_relations=1)

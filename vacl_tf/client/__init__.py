@@ -142,16 +142,16 @@ class Curriculum:
     header, arrays = _read(pathlib.Path(path))
     if header['asks'] != (feasible is not None):
       had, remedy = (
-        ('a', 'give the same one') if header['asks'] else ('no', 'leave it out')
+        ('with', 'give the same one')
+        if header['asks']
+        else ('without', 'leave it out')
       )
-      raise ValueError(
-        f'{path} was saved with {had} function feasible; {remedy}'
-      )
+      raise ValueError(f'{path} was saved {had} a function feasible; {remedy}')
     loaded = cls.__new__(cls)
     try:
       loaded._open(header, arrays, feasible, imports, python)
     except ValueError as error:
-      raise ValueError(f'{path} can not be loaded: {error}') from error
+      raise ValueError(f'{path} cannot be loaded: {error}') from error
     return loaded
 
   def sample(self, num_tasks: int) -> np.ndarray:
@@ -266,8 +266,8 @@ class Curriculum:
     tasks = checks.check_tasks('tasks', tasks, num_dims)
     if not np.array_equal(tasks, self._played):
       raise ValueError(
-        f'tasks: not the {num} tasks of the last sample; give them as they '
-        'came, in that order'
+        f'tasks: not the {num} tasks of the last sample; give the same tasks '
+        'in the same order'
       )
     return tasks
 
@@ -321,7 +321,7 @@ def _read(path: pathlib.Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     fine &= {'low', 'high'} <= set(arrays)
   except FileNotFoundError as error:
     raise FileNotFoundError(
-      f'{path} does not exist; give a path that save was given'
+      f'{path} does not exist; give a file that save has written'
     ) from error
   except (
     reading.UnreadableError,
@@ -332,11 +332,11 @@ def _read(path: pathlib.Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
   ) as error:
     said = str(error) if isinstance(error, reading.UnreadableError) else path
     raise ValueError(
-      f'{said}: not a saved curriculum; give a path that save was given'
+      f'{said}: not a saved curriculum; give a file that save has written'
     ) from error
   if not fine:
     raise ValueError(
-      f'{path}: not a saved curriculum of this version; give a path that save '
-      'was given'
+      f'{path}: not a saved curriculum of this version; give a file that save '
+      'has written'
     )
   return header, arrays

@@ -38,8 +38,8 @@ def check_imports(imports: Any) -> list[str]:
     return [os.fspath(x) for x in imports]
   except TypeError as error:
     raise ValueError(
-      f'imports={_short(imports)} are no modules or .py files; give a list of '
-      'their names'
+      f'imports={_short(imports)} is not a list of modules or .py files; give '
+      'a list of their names'
     ) from error
 
 
@@ -57,8 +57,8 @@ def check_box(low: Any, high: Any) -> tuple[np.ndarray, np.ndarray]:
   low, high = corners
   if low.shape != high.shape or not (low < high).all():
     raise ValueError(
-      f'low={_short(low)} is not below high={_short(high)} everywhere; give as '
-      'many numbers, each of them below'
+      f'low={_short(low)} is not below high={_short(high)} everywhere; give '
+      'lists of the same length, with each number of low below that of high'
     )
   return low, high
 
@@ -119,7 +119,9 @@ def check_finite(name: str, given: Any, shape: tuple[int, ...]) -> np.ndarray:
 def check_whole(name: str, given: Any, least: int) -> int:
   """Returns a whole number that is at least `least`."""
   if not isinstance(given, numbers.Integral) or given < least:
-    raise ValueError(f'{name}={given!r}; allowed: whole numbers from {least}')
+    raise ValueError(
+      f'{name}={given!r}; allowed: whole numbers, {least} or more'
+    )
   return int(given)
 
 
@@ -152,7 +154,7 @@ def check_feedback(
   for name in given:
     if not needed:
       raise ValueError(
-        f'{name}: this curriculum takes values alone; leave it out'
+        f'{name}: this curriculum takes only values; leave it out'
       )
     if name not in needed:
       raise ValueError(overrides.unknown('feedback', name, needed))

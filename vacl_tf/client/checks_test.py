@@ -45,15 +45,15 @@ class ChecksTest(_Case):
       'turned',
       [0, 2],
       [1, 1],
-      'low=[0.0, 2.0] is not below high=[1.0, 1.0] everywhere; give as many '
-      'numbers, each of them below',
+      'low=[0.0, 2.0] is not below high=[1.0, 1.0] everywhere; give lists '
+      'of the same length, with each number of low below that of high',
     ),
     (
       'lengths',
       [0],
       [1, 1],
-      'low=[0.0] is not below high=[1.0, 1.0] everywhere; give as many '
-      'numbers, each of them below',
+      'low=[0.0] is not below high=[1.0, 1.0] everywhere; give lists '
+      'of the same length, with each number of low below that of high',
     ),
   )
   def test_box(self, low, high, message):
@@ -121,7 +121,7 @@ class ChecksTest(_Case):
     self.assertEqual(checks.check_whole('seed', np.int64(3), 0), 3)
     for given in (-1, 0.5, '1', None):
       self.assert_refused(
-        f'seed={given!r}; allowed: whole numbers from 0',
+        f'seed={given!r}; allowed: whole numbers, 0 or more',
         *(checks.check_whole, 'seed', given, 0),
       )
     self.assertEqual(checks.check_changes({'noise': 1}), {'noise': 1})
@@ -156,7 +156,7 @@ class ChecksTest(_Case):
     for name, array in check(needed, **good).items():
       np.testing.assert_array_equal(array, good[name])
     self.assert_refused(
-      'success: this curriculum takes values alone; leave it out',
+      'success: this curriculum takes only values; leave it out',
       lambda: check((), success=[0, 1]),
     )
     self.assert_refused(

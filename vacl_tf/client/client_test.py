@@ -148,7 +148,7 @@ class CurriculumTest(parameterized.TestCase):
   def test_mistakes_leave_the_round_as_it_was(self):
     tasks = self._open.sample(4)
     update, good = self._open.update, _values(tasks)
-    order = 'give them as they came, in that order'
+    order = 'give the same tasks in the same order'
     self.assert_refused(
       f'tasks: not the 4 tasks of the last sample; {order}',
       *(update, tasks[::-1], good),
@@ -162,7 +162,7 @@ class CurriculumTest(parameterized.TestCase):
       evaluation=2,
     )
     self.assert_refused(
-      'success: this curriculum takes values alone; leave it out',
+      'success: this curriculum takes only values; leave it out',
       *(update, tasks, good),
       success=good,
     )
@@ -198,7 +198,7 @@ class CurriculumTest(parameterized.TestCase):
       *(self._open.sample, 7),
     )
     self.assert_refused(
-      'num_tasks=0; allowed: whole numbers from 1', self._open.sample, 0
+      'num_tasks=0; allowed: whole numbers, 1 or more', self._open.sample, 0
     )
 
   def test_an_interpreter_without_vacl_tf(self):
@@ -240,7 +240,7 @@ class CurriculumTest(parameterized.TestCase):
       'easy: 1 of 2 tasks are infeasible, the first is [0.5, 2.0]; leave them '
       'out',
     ),
-    ('seed', {'seed': -1}, 'seed=-1; allowed: whole numbers from 0'),
+    ('seed', {'seed': -1}, 'seed=-1; allowed: whole numbers, 0 or more'),
   )
   def test_what_can_not_be_made(self, changed, message):
     arguments = {'name': 'uniform', 'low': _LOW, 'high': _HIGH, **changed}

@@ -89,7 +89,8 @@ class Process:
     with self._lock:
       if self._is_busy:
         raise StoppedError(
-          'the curriculum waits for feasible, which can not use it meanwhile'
+          'the curriculum is waiting for feasible to return; do not use it '
+          'inside feasible'
         )
       if self._why:
         raise StoppedError(self._why)
@@ -125,8 +126,8 @@ class Process:
     except BaseException as error:
       # Half a message may have been sent, so nothing more can be understood.
       self._why = (
-        f'the curriculum was stopped in the middle of a request by '
-        f'{type(error).__name__}; load what was saved'
+        'the curriculum was interrupted during a request by '
+        f'{type(error).__name__}; load a saved one'
       )
       self._popen.kill()
       raise
@@ -182,7 +183,7 @@ class Process:
     self._why = (
       f'the process of the curriculum has ended ({how}'
       + (f': {said}' if said else '')
-      + '); load what was saved, or make another one'
+      + '); load a saved one, or make another'
     )
     raise StoppedError(self._why) from error
 
@@ -207,7 +208,7 @@ def _start(
     )
   except OSError as error:
     raise StoppedError(
-      f'python={os.fspath(command[0])!r} can not be run '
+      f'python={os.fspath(command[0])!r} cannot be run '
       f'({reading.reason(error)}); give the path of an interpreter'
     ) from error
 

@@ -111,7 +111,9 @@ class ProcessTest(parameterized.TestCase):
       self._process.exchange({'do': 'double'}, {'x': tasks})
 
     with mock.patch.object(self._process, '_answer', answer):
-      with self.assertRaisesRegex(process.StoppedError, 'waits for feasible'):
+      with self.assertRaisesRegex(
+        process.StoppedError, 'is waiting for feasible'
+      ):
         self._process.exchange({'do': 'ask', 'times': 1})
     self._double()
 
@@ -120,7 +122,7 @@ class ProcessTest(parameterized.TestCase):
       with self.assertRaisesWithLiteralMatch(
         process.StoppedError,
         'the process of the curriculum has ended (exit code 3: no room left); '
-        'load what was saved, or make another one',
+        'load a saved one, or make another',
       ):
         self._process.exchange({'do': 'die'})
 
@@ -157,7 +159,7 @@ class ProcessTest(parameterized.TestCase):
       self._process.exchange({'do': 'interrupt', 'times': 2, 'seconds': 60})
     self.assertLess(time.monotonic() - began, 30)
     with self.assertRaisesRegex(
-      process.StoppedError, 'stopped in the middle of a request'
+      process.StoppedError, 'interrupted during a request by'
     ):
       self._double()
     self._process.close()
@@ -230,7 +232,7 @@ class ProcessTest(parameterized.TestCase):
   def test_an_interpreter_that_is_none(self):
     with self.assertRaisesWithLiteralMatch(
       process.StoppedError,
-      "python='/no/python' can not be run (No such file or directory); give "
+      "python='/no/python' cannot be run (No such file or directory); give "
       'the path of an interpreter',
     ):
       process.Process('/no/python', None)

@@ -56,7 +56,7 @@ def write(
   num_bytes = sum(map(len, body))
   if len(text) > _MAX_TEXT or num_bytes > MAX_BYTES:
     raise ValueError(
-      f'{num_bytes:,} bytes at once are too many; allowed: {MAX_BYTES:,}'
+      f'a message of {num_bytes:,} bytes is too large; allowed: {MAX_BYTES:,}'
     )
   head = _HEAD.pack(_MAGIC, len(text), num_bytes)
   file.write(b''.join([head, text, *body]))

@@ -213,10 +213,10 @@ def check_size(
   """
   rows, size = len(batch.phi), int(batch.size)
   if rows != num_tasks or not (0 if is_probe else rows) <= size <= rows:
-    wanted = 'at most all' if is_probe else 'all'
+    wanted = f'at most {num_tasks}' if is_probe else f'{num_tasks}'
     raise CurriculumError(
-      f'{source}: expected {num_tasks} tasks, {wanted} of which are played, '
-      f'given {rows} and a size of {size}'
+      f'{source}: expected {num_tasks} tasks and a size of {wanted}, given '
+      f'{rows} tasks and a size of {size}'
     )
 
 
@@ -224,9 +224,9 @@ def check_goals(goals: tuple[tuple[int, int], ...]) -> None:
   """Raises UnsuitableError if a task space does not name its `goals`."""
   if not goals:
     raise UnsuitableError(
-      'this task does not say which entities have to be where; allowed: '
-      'another curriculum, or tasks whose space names its `goals`, as that of '
-      'Simple-Spread does'
+      'the space of this task has no `goals`, pairs (mover, goal) of entities; '
+      'allowed: another curriculum, or a task that has them, such as '
+      'Simple-Spread'
     )
 
 
@@ -302,7 +302,7 @@ def check_metrics(
   """
   if set(found) != set(names):
     raise CurriculumError(
-      f'{source}: expected numbers of the same names as the first time, '
+      f'{source}: expected the same names as in the first call, '
       f'{sorted(names)}, given {sorted(found)}'
     )
   numbers = {}

@@ -228,8 +228,8 @@ class EntityProgression(base.Curriculum):
     """Raises ValueError unless all tasks of an iteration are asked for."""
     if num_tasks != self._part * NUM_PARTS or size is not None:
       raise ValueError(
-        f'num_tasks={num_tasks} of size {size}; allowed: all of '
-        f'{self._part * NUM_PARTS}'
+        f'num_tasks={num_tasks}, size={size}; allowed: '
+        f'{self._part * NUM_PARTS}, None'
       )
 
   def _draw(

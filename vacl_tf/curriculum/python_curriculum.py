@@ -283,14 +283,14 @@ class PythonCurriculum(base.Curriculum):
       if array.shape != variable.shape:
         raise base.CurriculumError(
           f'state[{key!r}]: expected shape {variable.shape.as_list()}, as in '
-          f'the beginning, given {list(array.shape)}'
+          f'the initial state, given {list(array.shape)}'
         )
       _check_kept(key, array, variable.dtype.as_numpy_dtype)
       variable.assign(array)
     if extra := set(chooser.state) - set(self._state):
       raise base.CurriculumError(
-        f'state: {sorted(extra)} were not there in the beginning; set all '
-        'arrays when the chooser is made'
+        f'state: {sorted(extra)} were not in the initial state; set all arrays '
+        'when the chooser is made'
       )
     return found
 
@@ -302,8 +302,8 @@ def _check_kept(key: str, array: np.ndarray, dtype: type) -> None:
   is_lost = array.astype(dtype) != array
   if is_lost.any():
     raise base.CurriculumError(
-      f'state[{key!r}]: expected {np.dtype(dtype)}, as in the beginning, given '
-      f'{array[is_lost].flat[0]}; begin with floats to keep fractions'
+      f'state[{key!r}]: expected {np.dtype(dtype)}, as in the initial state, '
+      f'given {array[is_lost].flat[0]}; start with floats to keep fractions'
     )
 
 

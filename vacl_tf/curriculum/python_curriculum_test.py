@@ -242,11 +242,11 @@ class PythonCurriculumTest(_TestCase):
     ),
     (
       lambda self, num, rng: self.state.update(seen=np.array(0.5)) or 1,
-      "state\\['seen'\\]: expected int64, .* given 0.5; begin with floats",
+      "state\\['seen'\\]: expected int64, .* given 0.5; start with floats",
     ),
     (
       lambda self, num, rng: self.state.update(more=np.ones(3)) or 1,
-      "state: \\['more'\\] were not there",
+      "state: \\['more'\\] were not in the initial state",
     ),
   )
   def test_what_breaks_the_contract_is_one_line(self, sample, message):

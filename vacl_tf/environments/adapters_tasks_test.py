@@ -166,7 +166,10 @@ class TasksOfMujocoTest(tf.test.TestCase, parameterized.TestCase):
 
   @parameterized.parameters(
     ([3, 3, 30, 3], r'entities \[1\] .*nearest legal task is about \[3\.0, 3'),
-    ([3, 3, 4, 4], r'entities \[1\] .*on others.*nearest.*about \[3\.0, 3\.0,'),
+    (
+      [3, 3, 4, 4],
+      r'entities \[1\] .*overlap others.*nearest.*about \[3\.0, 3\.0,',
+    ),
     ([3, 3], r'phi has shape \[2\]; allowed: \[4\]'),
     ([[3, 3, 8, 8]], r'phi has shape \[1, 4\]; allowed: \[4\]'),
   )

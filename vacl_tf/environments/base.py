@@ -95,7 +95,7 @@ class World(abc.ABC):
     Raises:
       NotImplementedError: the world cannot be drawn.
     """
-    raise NotImplementedError(f'{self.name} has no pictures')
+    raise NotImplementedError(f'{self.name} cannot be drawn')
 
   def draw(self, state: Any) -> list[shapes.Scene]:
     """Returns a scene, seen from above, for each of the B worlds.

@@ -177,8 +177,8 @@ class Box(task_space.TaskSpace):
         return np.concatenate(found)[:num_tasks]
     num_drawn = _MOST_ROUNDS * sum(sizes)
     raise simulator.WorldError(
-      f'feasible: of {num_drawn} tasks anywhere in the box only '
-      f'{num_tasks - missing} are feasible; give a smaller box around those'
+      f'feasible: only {num_tasks - missing} of {num_drawn} tasks anywhere in '
+      'the box are feasible; give a smaller box around the feasible ones'
     )
 
   def _judge(self, phi: np.ndarray) -> np.ndarray:
@@ -282,8 +282,8 @@ def _checked_kinds(
   names = () if isinstance(given, str) else tuple(given)
   if len(names) != num_entities or not all(isinstance(x, str) for x in names):
     raise simulator.WorldError(
-      f'Box: kinds={given!r}; expected {num_entities} names, one of each '
-      'entity, which is a row of low'
+      f'Box: kinds={given!r}; expected {num_entities} names, one for '
+      'each entity, that is, for each row of low'
     )
   return names
 
@@ -292,9 +292,9 @@ def _check_bounds(low: np.ndarray, high: np.ndarray) -> None:
   is_box = low.shape == high.shape and low.ndim in (1, 2) and low.size
   if not is_box or not np.all(np.isfinite(high - low) & (low < high)):
     raise simulator.WorldError(
-      f'Box: low={low.tolist()} and high={high.tolist()} are no bounds; give '
-      'finite numbers in one shape, [entities] or [entities, size], each low '
-      'below its high'
+      f'Box: low={low.tolist()} and high={high.tolist()} are not valid '
+      'bounds; give finite numbers of the same shape, [entities] or [entities, '
+      'size], each low below its high'
     )
 
 

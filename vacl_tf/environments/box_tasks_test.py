@@ -168,7 +168,7 @@ class BoxTest(tf.test.TestCase, parameterized.TestCase):
     ),
     ('of_another_shape', lambda k, rng: np.zeros([k, 6]), None, r'\[1000, 6\]'),
     ('refused', _easy, lambda x: x[:, 0, 0] < 0.5, 'refused by feasible'),
-    ('nowhere', _easy, lambda x: x[:, 0, 0] > 5, 'only 0 are feasible'),
+    ('nowhere', _easy, lambda x: x[:, 0, 0] > 5, 'only 0 of .* are feasible'),
     ('failing', _easy, lambda x: x.nothing, 'feasible failed: Attrib.*nothing'),
     (
       'easy_failing',
@@ -186,7 +186,9 @@ class BoxTest(tf.test.TestCase, parameterized.TestCase):
     ([0.0], [0.0]), ([0.0], [np.inf]), ([0.0], [1.0, 2.0]), (0.0, 1.0)
   )
   def test_wrong_bounds_are_told(self, low, high):
-    with self.assertRaisesRegex(simulator.WorldError, 'are no bounds; give'):
+    with self.assertRaisesRegex(
+      simulator.WorldError, 'are not valid bounds; give'
+    ):
       box_tasks.Box(low, high, _easy)
 
 
@@ -254,7 +256,7 @@ class MapTest(parameterized.TestCase):
   @parameterized.parameters((['agent'],), ('four',), ([1, 2, 3, 4],))
   def test_wrong_names_are_told(self, kinds):
     with self.assertRaisesRegex(
-      simulator.WorldError, 'Box: kinds=.*; expected 4 names, one of each'
+      simulator.WorldError, 'Box: kinds=.*; expected 4 names, one for each'
     ):
       _points(2, kinds)
 

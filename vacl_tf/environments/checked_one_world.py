@@ -87,8 +87,8 @@ def arrays(
   if is_wrong or not any(x.ndim == 2 for x in found.values()):
     shapes = told({key: x.shape for key, x in found.items()})
     raise simulator.WorldError(
-      f'{where}: observation: expected a vector [{num_agents}, F], and perhaps '
-      f'entities [{num_agents}, m, F], of each agent, given '
+      f'{where}: observation: expected vectors [{num_agents}, F], and '
+      f'optionally entities [{num_agents}, m, F], of the agents, given '
       + (f'shapes {shapes}' if shapes else 'an empty dict')
     )
   return found
@@ -107,7 +107,7 @@ def check_step(where: str, found: one_world.Step, num_agents: int) -> None:
     )
   if not _is_numeric(found.reward, ((), (num_agents,))):
     raise simulator.WorldError(
-      f'{where}: expected a reward, or one of each of {num_agents} agents, '
+      f'{where}: expected one reward, or one for each of {num_agents} agents, '
       f'given {_shown(found.reward)}'
     )
   rounding = simulator.ROUNDING
@@ -158,15 +158,15 @@ def _given(where: str, observation: Any) -> Mapping[str, Any]:
   is_pair = isinstance(observation, tuple) and len(observation) == 2
   if is_pair and isinstance(observation[1], Mapping):
     raise simulator.WorldError(
-      f'{where}: expected the observation alone, given a tuple of it and a '
-      'dict; return no info'
+      f'{where}: expected only the observation, given a tuple of it and a '
+      'dict; do not return an info'
     )
   if not isinstance(observation, Mapping):
     return {'own': observation}
   for key in observation:
     if not isinstance(key, str):
       raise simulator.WorldError(
-        f'{where}: observation: expected names as keys, given {key!r}'
+        f'{where}: observation: expected strings as keys, given {key!r}'
       )
   return observation
 
@@ -176,7 +176,7 @@ def _array(where: str, key: str, given: Any) -> np.ndarray:
   found = _as_array(given)
   if found is None or found.dtype.kind not in _NUMBERS:
     raise simulator.WorldError(
-      f'{where}: observation: expected an array of numbers, or a dict of such, '
+      f'{where}: observation: expected an array of numbers, or a dict of them, '
       f'given {key}: {_shown(given)}'
     )
   return found
@@ -203,7 +203,7 @@ def _shown(given: Any) -> str:
   if array is None:
     is_list = isinstance(given, list | tuple)
     told = (
-      'whose rows have different lengths' if is_list else 'that is no array'
+      'whose rows have different lengths' if is_list else 'that is not an array'
     )
     return f'{_article(given)} {told}'
   if array.ndim == 0:

@@ -35,16 +35,16 @@ class CheckedOneWorldTest(parameterized.TestCase):
     (
       'pair_of_gymnasium',
       (_OWN, {}),
-      'expected the observation alone, given a tuple of it and a dict; return '
-      'no info',
+      'expected only the observation, given a tuple of it and a dict; do not '
+      'return an info',
     ),
     ('none', None, 'given own: None'),
     ('objects', _OWN.astype(object), 'given own: object of shape [2, 3]'),
     ('text', {'name': np.array([['a'], ['b']])}, 'given name: str32 of shape'),
     ('ragged', {'x': [[1.0], []]}, 'given x: a list whose rows have different'),
-    ('nothing', {}, 'of each agent, given an empty dict'),
-    ('number', 3.0, 'of each agent, given shapes own []'),
-    ('key', {1: _OWN}, 'observation: expected names as keys, given 1'),
+    ('nothing', {}, 'of the agents, given an empty dict'),
+    ('number', 3.0, 'of the agents, given shapes own []'),
+    ('key', {1: _OWN}, 'observation: expected strings as keys, given 1'),
     ('agents', {'own': np.zeros([3, 3])}, 'given shapes own [3, 3]'),
   )
   def test_observations(self, given, told):
@@ -58,7 +58,7 @@ class CheckedOneWorldTest(parameterized.TestCase):
 
   def test_the_type_of_an_array_is_told(self):
     self._assert_told(
-      'here: observation: expected an array of numbers, or a dict of such, '
+      'here: observation: expected an array of numbers, or a dict of them, '
       'given own: object of shape [2, 3]',
       *(checked_one_world.arrays, 'here', _OWN.astype(object), 2),
     )
@@ -102,7 +102,7 @@ class CheckedOneWorldTest(parameterized.TestCase):
     (
       'no_reward',
       one_world.Step(_OWN, None, 0.0),
-      'expected a reward, or one of each of 2 agents, given None',
+      'expected one reward, or one for each of 2 agents, given None',
     ),
   )
   def test_steps(self, given, told):
@@ -149,7 +149,7 @@ class CheckedOneWorldTest(parameterized.TestCase):
 
     self._assert_told(
       'world 0, reset: observation: expected an array of numbers, or a dict of '
-      'such, given own: a Tensor that is no array',
+      'them, given own: a Tensor that is not an array',
       *(checked_one_world.arrays, 'world 0, reset', Tensor(), 2),
     )
 

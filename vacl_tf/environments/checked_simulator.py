@@ -35,7 +35,7 @@ _ATTRIBUTES = {
 }
 
 
-_NAME = 'a name of letters, digits and underscores, letters first'
+_NAME = 'a name of letters, digits and underscores, a letter first'
 _RESERVED = re.compile('own|seed|greedy|memory(_[0-9]+)?')
 _KINDS = {numbers.Integral: 'a whole number'}  # As messages name them.
 
@@ -248,7 +248,7 @@ def _check_attributes(world: base.World) -> None:
     if not isinstance(role, types.Role):
       raise base.WorldError(
         f'roles[{index}]: expected a types.Role, given {type(role).__name__}; '
-        'a tuple of one ends in a comma'
+        'write a tuple of one role as (role,)'
       )
     if not isinstance(role.action, specs.BoundedArray):
       raise base.WorldError(
@@ -274,16 +274,16 @@ def _check_names(roles: tuple[types.Role, ...]) -> None:
   for index, role in enumerate(roles):
     if not _is_name(role.name) or role.name in names[:index]:
       raise base.WorldError(
-        f'roles[{index}].name: expected {_NAME}, unlike those of other roles; '
-        f'given {role.name!r}'
+        f'roles[{index}].name: expected {_NAME}, and not the name of another '
+        f'role; given {role.name!r}'
       )
     masks = [f'{kind}_mask' for kind in role.mask_kinds]
     for kind in role.entity_sizes:
       if not _is_name(kind) or kind in masks or _RESERVED.fullmatch(kind):
         raise base.WorldError(
-          f'roles[{index}], entities {kind!r}: expected {_NAME}; a policy has '
-          "other arguments called own, seed, greedy, memory and, of a kind's "
-          'mask, <kind>_mask'
+          f'roles[{index}], entities {kind!r}: expected {_NAME}; own, seed, '
+          'greedy, memory and, for a kind with a mask, <kind>_mask are other '
+          'arguments of a policy'
         )
 
 
@@ -376,7 +376,7 @@ def _check_feasible(name: str, phi: Any, space: task_space.TaskSpace) -> None:
     row = int(np.argmin(feasible.all(1)))
     raise base.WorldError(
       f'{name}: expected feasible tasks, given '
-      f'{np.asarray(phi)[row].tolist()} of which entities '
+      f'{np.asarray(phi)[row].tolist()}, whose entities '
       f'{np.flatnonzero(~feasible[row]).tolist()} (counted from 0) are not'
     )
 

@@ -71,8 +71,8 @@ class TaskSpaceTest(tf.test.TestCase, parameterized.TestCase):
           [[0.0, 9.0, 0.0, 2.0]], [num, 1]
         )
       },
-      r'sample_easy: expected feasible tasks, given \[0.0, 9.0, 0.0, 2.0\] of '
-      r'which entities \[1, 3\] \(counted from 0\) are not',
+      r'sample_easy: expected feasible tasks, given \[0.0, 9.0, 0.0, 2.0\], '
+      r'whose entities \[1, 3\] \(counted from 0\) are not',
     ),
     (
       'raising',

@@ -309,7 +309,10 @@ class HostWorldTest(tf.test.TestCase, parameterized.TestCase):
     ({'horizon': '9'}, 'horizon: expected a whole number, given str'),
     ({'roles': types.discrete(2)}, 'roles: expected tuple, given BoundedArray'),
     ({'task_space': _space(num_entities=None)}, 'num_entities: expected a w'),
-    ({'roles': (5,)}, r'roles\[0\]: expected a types.Role, given int; .*comma'),
+    (
+      {'roles': (5,)},
+      r'roles\[0\]: expected a types.Role, given int; .*\(role,\)',
+    ),
     ({'task_space': None}, 'task_space: expected TaskSpace, given NoneType'),
     (
       {'roles': (types.Role('walker', 3, 5, 2, {}),)},
@@ -323,7 +326,7 @@ class HostWorldTest(tf.test.TestCase, parameterized.TestCase):
     ),
     (
       {'roles': (_role('a', {'own': 1}),)},
-      "entities 'own': .*called own, seed",
+      "entities 'own': .*; own, seed, greedy",
     ),
     ({'roles': (_role('a', {'memory_1': 1}),)}, "'memory_1': expected"),
     *(

@@ -150,7 +150,7 @@ class Episodes:
   def sketches(self) -> list[base.Picture]:
     """Returns a picture of each world."""
     if not self._num_episodes:
-      raise ValueError('render before reset; call reset() first')
+      raise ValueError('render was called before reset; call reset() first')
     return self.env.sketches(self.state)
 
   def check_open(self) -> None:
@@ -165,7 +165,7 @@ class Episodes:
       when = (
         'after the end of an episode' if self._num_steps else 'before reset'
       )
-      raise ValueError(f'step {when}; call reset() first')
+      raise ValueError(f'step was called {when}; call reset() first')
 
   def close(self) -> None:
     """Releases the resources of the worlds; a second call does nothing."""
@@ -222,8 +222,8 @@ def strict_options(options: Any, env: base.World) -> Options:
   if found.num_agents not in (None, num_agents):
     raise ValueError(
       f"options['num_agents']={found.num_agents!r}; allowed: {num_agents}, as "
-      'the sizes of observations are fixed here. Make another view, or a '
-      'PettingZoo one, which can change it.'
+      'the sizes of observations are fixed here. Make another view, or use a '
+      'PettingZoo view, which can change the number.'
     )
   return found
 
@@ -270,7 +270,8 @@ def legal_tasks(
     raise ValueError(
       f'{name}={array[row].tolist()} is not a legal task of {env.name}: '
       f'entities {np.flatnonzero(~feasible[row]).tolist()} (counted from 0) '
-      'lie outside their region, or on others. The nearest legal task is about '
+      'lie outside their region, or overlap others. The nearest legal task is '
+      'about '
       f'{nearest.round(3).tolist()}.'
     )
   return array

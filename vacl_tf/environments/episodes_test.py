@@ -112,9 +112,13 @@ class EpisodesTest(tf.test.TestCase, parameterized.TestCase):
   def test_calls_out_of_order_say_what_to_do(self):
     worlds = _episodes()
     self.assertIsNone(worlds.state)
-    with self.assertRaisesRegex(ValueError, 'step before reset; call reset'):
+    with self.assertRaisesRegex(
+      ValueError, 'step was called before reset; call reset'
+    ):
       _stay(worlds)
-    with self.assertRaisesRegex(ValueError, 'render before reset; call reset'):
+    with self.assertRaisesRegex(
+      ValueError, 'render was called before reset; call reset'
+    ):
       worlds.sketches()
     worlds.reset()
     self.assertLen(worlds.sketches(), 2)

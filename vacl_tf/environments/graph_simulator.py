@@ -168,9 +168,7 @@ class GraphSimulator(simulator.Simulator):
 
   def _check_begun(self, method: str) -> None:
     if not self._packed_state:
-      raise ValueError(
-        f'{method} before place; give the worlds their tasks first'
-      )
+      raise ValueError(f'{method} was called before place; call place first')
 
 
 def _like(

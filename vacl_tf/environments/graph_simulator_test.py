@@ -106,7 +106,7 @@ class GraphSimulatorTest(tf.test.TestCase, parameterized.TestCase):
       simulator.read_task,
       lambda: simulator.step((np.zeros([_NUM_WORLDS, 2], int),)),
     ):
-      with self.assertRaisesRegex(ValueError, 'before place; give'):
+      with self.assertRaisesRegex(ValueError, 'before place; call place first'):
         call()
 
   def test_there_is_a_task_for_each_world(self):

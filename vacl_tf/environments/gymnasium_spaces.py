@@ -42,8 +42,8 @@ def action_spec(space: spaces.Space, name: str) -> specs.BoundedArray:
       '(gymnasium.wrappers.RescaleAction)'
     )
   raise base.WorldError(
-    f'{name}: there is no policy for {space}; allowed: Discrete, MultiDiscrete '
-    'of one axis, and a bounded Box of floats of one axis'
+    f'{name}: {space} is not supported; allowed: Discrete, MultiDiscrete with '
+    'one axis, and a bounded Box of floats with one axis'
   )
 
 

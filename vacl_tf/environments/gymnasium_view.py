@@ -248,8 +248,8 @@ class VectorEnv(gymnasium.vector.VectorEnv):
     if len(env.roles) > 1:
       names = ', '.join(role.name for role in env.roles)
       raise ValueError(
-        f'{env.name} has agents that differ: {names}; allowed in a VectorEnv: '
-        'agents of one role. Use vacl_tf.parallel_env.'
+        f'{env.name} has agents of several roles: {names}; allowed in a '
+        'VectorEnv: agents of one role. Use vacl_tf.parallel_env.'
       )
     if not isinstance(num_worlds, numbers.Integral) or num_worlds < 1:
       raise ValueError(f'num_worlds={num_worlds!r}; allowed: 1 or more')

@@ -127,7 +127,9 @@ class MisuseTest(parameterized.TestCase):
 
   def test_steps_need_an_episode(self):
     view = gymnasium_view.gym_env('ramp_use')
-    with self.assertRaisesRegex(ValueError, 'step before reset; call reset'):
+    with self.assertRaisesRegex(
+      ValueError, 'step was called before reset; call reset'
+    ):
       view.step(view.action_space.sample())
     view.reset()
     view.close()
@@ -237,7 +239,7 @@ class VectorTest(parameterized.TestCase):
     self.assertEqual(infos['episode']['l'].tolist(), [_HORIZON] * view.num_envs)
 
   def test_bad_arguments_are_refused(self):
-    with self.assertRaisesRegex(ValueError, 'differ: speaker, listener; allow'):
+    with self.assertRaisesRegex(ValueError, 'roles: speaker, listener; allow'):
       gymnasium_view.vector_env('speaker_listener', num_worlds=2)
     with self.assertRaisesRegex(ValueError, 'num_worlds=0; allowed: 1 or more'):
       _vector(num_worlds=0)
@@ -246,7 +248,7 @@ class VectorTest(parameterized.TestCase):
 
   def test_bad_calls_are_refused(self):
     view = _vector()
-    with self.assertRaisesRegex(ValueError, 'step before reset'):
+    with self.assertRaisesRegex(ValueError, 'step was called before reset'):
       view.step(np.zeros([6], int))
     for options, message in (
       ({'task': np.zeros([2, 8])}, r'\[2, 8\]; allowed: \[8\] or \[3, 8\]'),

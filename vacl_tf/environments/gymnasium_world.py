@@ -50,7 +50,7 @@ class GymnasiumWorld(one_world.OneWorld):
       now = getattr(env, name)
       if now != before:
         raise base.WorldError(
-          f'{name}: {now}, but {before} before; it has to stay the same'
+          f'{name}: {now}, but it was {before} before; it must not change'
         )
     return self._arrays(observation)
 

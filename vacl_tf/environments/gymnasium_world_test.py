@@ -64,9 +64,9 @@ class GymnasiumWorldTest(parameterized.TestCase):
   @parameterized.parameters(
     (spaces.Box(-np.inf, 1.0, [2]), 'is not bounded; give it finite bounds'),
     (spaces.Box(0.0, 0.0, [2]), 'is not bounded; give it finite bounds'),
-    (spaces.Box(0.0, 1.0, [2, 2]), 'there is no policy for Box'),
-    (spaces.Box(0, 9, [2], np.int64), 'there is no policy for Box'),
-    (spaces.Dict(a=spaces.Discrete(2)), 'there is no policy for Dict'),
+    (spaces.Box(0.0, 1.0, [2, 2]), r'Box.* is not supported'),
+    (spaces.Box(0, 9, [2], np.int64), r'Box.* is not supported'),
+    (spaces.Dict(a=spaces.Discrete(2)), r'Dict.* is not supported'),
   )
   def test_spaces_without_policies_are_refused(self, space, message):
     with self.assertRaisesRegex(base.WorldError, f'action_space: .*{message}'):
@@ -110,7 +110,8 @@ class GymnasiumWorldTest(parameterized.TestCase):
     _reset(world)
     env.action_space = spaces.Discrete(3)
     with self.assertRaisesRegex(
-      base.WorldError, r'action_space: Discrete\(3\), but Discrete\(2\) before'
+      base.WorldError,
+      r'action_space: Discrete\(3\), but it was Discrete\(2\) before',
     ):
       _reset(world)
 

@@ -119,8 +119,8 @@ class _Layout:
       missing = [agent for agent in self.places if agent not in actions]
       unknown = [agent for agent in actions if agent not in self.places]
       raise ValueError(
-        f'actions lack {missing} and have the unknown {unknown}; give one for '
-        f'each of {names}'
+        f'actions lack {missing} and have the unknown agents {unknown}; give '
+        f'one for each of {names}'
       )
     return tuple(
       self._of_role(which, actions)[None] for which in range(len(self.agents))
@@ -339,8 +339,8 @@ class ParallelEnv(pettingzoo.ParallelEnv):
       if self._with_agents is None:
         raise ValueError(
           f"options['num_agents']={num_agents}; allowed: "
-          f'{len(self.possible_agents)}. For other numbers give ParallelEnv '
-          'with_agents.'
+          f'{len(self.possible_agents)}. For other numbers pass with_agents to '
+          'ParallelEnv.'
         )
       env = self._with_agents(num_agents)
       self._layouts[num_agents] = _Layout(env, self._seed, self._observations)

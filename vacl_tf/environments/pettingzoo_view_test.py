@@ -193,7 +193,7 @@ class MisuseTest(parameterized.TestCase):
 
   @parameterized.parameters(
     ({'agent_0': 1}, r"lack \['agent_1'\]"),
-    ({'agent_0': 1, 'agent_1': 1, 'x': 1}, r"the unknown \['x'\]"),
+    ({'agent_0': 1, 'agent_1': 1, 'x': 1}, r"the unknown agents \['x'\]"),
     ([1, 1], 'is not a dict by agent; allowed keys: agent_0, agent_1'),
     ({'agent_0': 1, 'agent_1': 5}, r"\['agent_1'\]=5 .*integer from 0 to 4"),
     ({'agent_0': 1, 'agent_1': 1.0}, r"\['agent_1'\]=1.0 \(float64"),
@@ -213,7 +213,9 @@ class MisuseTest(parameterized.TestCase):
 
   def test_steps_need_an_episode(self):
     view, actions = _view(num_agents=2), {'agent_0': 0, 'agent_1': 0}
-    with self.assertRaisesRegex(ValueError, 'step before reset; call reset'):
+    with self.assertRaisesRegex(
+      ValueError, 'step was called before reset; call reset'
+    ):
       view.step(actions)
     view.reset()
     for _ in range(_HORIZON):
@@ -260,7 +262,7 @@ class RenderTest(parameterized.TestCase):
   @parameterized.parameters('simple_spread', 'ramp_use')
   def test_pictures_follow_the_world(self, name):
     view = _view(name, render_mode='rgb_array')
-    with self.assertRaisesRegex(ValueError, 'render before reset'):
+    with self.assertRaisesRegex(ValueError, 'render was called before reset'):
       view.render()
     view.reset(seed=0)
     pictures = [view.render()]

@@ -52,8 +52,8 @@ class PettingZooWorld(one_world.OneWorld):
         if space != of_agents[self._agents[0]]:
           raise base.WorldError(
             f'{name} of {agent}: {space}, but {of_agents[self._agents[0]]} of '
-            f'{self._agents[0]}; agents have to be alike, so pad the smaller '
-            'one'
+            f'{self._agents[0]}; all agents need the same space, so pad the '
+            'smaller one'
           )
     space = self._spaces['action_space'][self._agents[0]]
     self.action = gymnasium_spaces.action_spec(space, 'action_space')
@@ -68,16 +68,16 @@ class PettingZooWorld(one_world.OneWorld):
     )
     if sorted(observations) != sorted(self._agents):
       raise base.WorldError(
-        f'reset: observations of {sorted(observations)}; expected all of '
-        f'possible_agents, {self._agents}'
+        'reset: expected observations of all possible_agents, '
+        f'{self._agents}, given those of {sorted(observations)}'
       )
     now = self._read_spaces()
     for name, of_agents in self._spaces.items():
       for agent, space in of_agents.items():
         if now[name][agent] != space:
           raise base.WorldError(
-            f'{name} of {agent}: {now[name][agent]}, but {space} before; it '
-            'has to stay the same'
+            f'{name} of {agent}: {now[name][agent]}, but it was {space} '
+            'before; it must not change'
           )
     return self._arrays(observations)
 
@@ -90,7 +90,7 @@ class PettingZooWorld(one_world.OneWorld):
     if not progress:
       raise base.WorldError(
         "infos of step have no key 'progress'; expected a number from 0 to 1 "
-        'from one agent or more'
+        'from at least one agent'
       )
     is_over, is_cut = not self._env.agents, any(cut.values())
     return one_world.Step(

@@ -107,7 +107,11 @@ class PettingZooWorldTest(parameterized.TestCase):
 
   @parameterized.parameters(
     (0, spaces.Discrete(4), r'action_space of b: Discrete\(4\), but Discrete'),
-    (1, spaces.Box(0, 9, [5]), 'observation_space of b: Box.*have to be alike'),
+    (
+      1,
+      spaces.Box(0, 9, [5]),
+      'observation_space of b: Box.*all agents need the same',
+    ),
   )
   def test_agents_that_differ_are_told(self, index, space, message):
     env = Env()
@@ -122,7 +126,7 @@ class PettingZooWorldTest(parameterized.TestCase):
     world = pettingzoo_world.PettingZooWorld(env)
     _reset(world)
     env.spaces['c'] = (spaces.Discrete(5), env.spaces['c'][1])
-    with self.assertRaisesRegex(base.WorldError, 'of c: .*stay the same'):
+    with self.assertRaisesRegex(base.WorldError, 'of c: .* it must not change'):
       _reset(world)
 
   def test_unbounded_forces_are_told(self):

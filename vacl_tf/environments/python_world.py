@@ -105,8 +105,8 @@ def _most(name: str, num_agents: int, max_agents: int | None) -> int:
   most = max_agents or num_agents
   if not 1 <= num_agents <= most:
     raise ValueError(
-      f'{name}: num_agents={num_agents} to {most}; allowed: 1 or more, to as '
-      'many or more'
+      f'{name}: num_agents={num_agents}, max_agents={most}; allowed: 1 or '
+      'more, and max_agents not below num_agents'
     )
   return most
 
@@ -116,7 +116,7 @@ def _values(width: float, grows: bool) -> dict[str, Any]:
   if not _LEAST <= width <= _MOST:
     raise simulator.WorldError(
       f'tasks: a mean width of {width:g} is out of range; allowed: {_LEAST:g} '
-      f'to {_MOST:g}; give the numbers in another unit'
+      f'to {_MOST:g}; give the numbers in a larger or smaller unit'
     )
   defaults = config.TaskExpansionConfig()
   scale = width / _WIDTH
@@ -210,7 +210,7 @@ class PythonWorld(base.HostWorld):
     frames = [frame for state in states for frame in state]
     if any(frame is None for frame in frames):
       raise NotImplementedError(
-        f'{self.name} has no pictures; render() has to return some'
+        f'{self.name} cannot be drawn; return a picture from render()'
       )
     checked_one_world.check_pictures(frames)
     return [list(state) for state in states]
@@ -348,8 +348,8 @@ class PythonSimulator(base.Simulator):
     if found != self._world.layout:
       now, before = map(checked_one_world.told, (found, self._world.layout))
       raise base.WorldError(
-        f'{where}: observation of shapes {now}, but {before} before; they have '
-        'to stay the same in all resets and steps'
+        f'{where}: observation of shapes {now}, but of shapes {before} before; '
+        'keep them the same in all resets and steps'
       )
     for key, array in arrays.items():
       self._seen[key][index] = array
@@ -361,7 +361,7 @@ class PythonSimulator(base.Simulator):
     is_over = found.is_cut and not found.has_ended
     if is_over and self._num_steps < self._world.horizon:
       raise base.WorldError(
-        f'{where}: the world goes no further, but the horizon is '
-        f'{self._world.horizon}; let it go on as long, or give '
+        f'{where}: the world stops here, but the horizon is '
+        f'{self._world.horizon}; let it run as long, or give '
         f'horizon={self._num_steps}'
       )

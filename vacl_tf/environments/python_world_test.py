@@ -205,7 +205,7 @@ class PythonWorldTest(tf.test.TestCase, parameterized.TestCase):
   @parameterized.parameters((4, 2), (0, None))
   def test_impossible_numbers_of_agents_are_refused(self, num, most):
     with self.assertRaisesRegex(
-      ValueError, f'num_agents={num} to .*; allowed: 1'
+      ValueError, f'num_agents={num}, max_agents=.*; allowed: 1'
     ):
       python_world.register(
         'none', Walk, _tasks, horizon=4, num_agents=num, max_agents=most
@@ -254,12 +254,12 @@ class PythonWorldTest(tf.test.TestCase, parameterized.TestCase):
     self.assertEqual(second[0, 0, 0], 3)
 
   def test_a_world_without_pictures_says_so(self):
-    with self.assertRaisesRegex(NotImplementedError, 'walk has no pictures'):
+    with self.assertRaisesRegex(NotImplementedError, 'walk cannot be drawn'):
       _world().pictures([[None]])
 
   @parameterized.named_parameters(
-    ('shape', 'observe', lambda self: np.zeros([2, 3]), 'stay the same'),
-    ('ragged', 'observe', lambda self: {'own': np.zeros([1, 3])}, 'expected a'),
+    ('shape', 'observe', lambda self: np.zeros([2, 3]), 'keep them the same'),
+    ('ragged', 'observe', lambda self: {'own': np.zeros([1, 3])}, 'expected v'),
     ('progress', 'step', lambda self, a: _step(self, 1.5), 'step 1.*given 1.5'),
     ('nan', 'step', lambda self, a: _step(self, np.nan), 'given nan'),
     ('reward', 'step', lambda self, a: _step(self, 0, np.zeros(3)), r'\[3\]'),
@@ -289,7 +289,11 @@ class PythonWorldTest(tf.test.TestCase, parameterized.TestCase):
     self.assertNotIn('\n', str(found.exception))
 
   @parameterized.named_parameters(
-    ('info', lambda *_: (np.zeros([2, 3]), {}), 'expected the observation al'),
+    (
+      'info',
+      lambda *_: (np.zeros([2, 3]), {}),
+      'expected only the observation',
+    ),
     ('nothing', lambda *_: None, '.*given own: None'),
     ('exit', lambda *_: sys.exit(3), 'failed: SystemExit: 3'),
   )

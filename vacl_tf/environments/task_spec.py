@@ -110,7 +110,7 @@ class TaskSpec:
     for field, number in given.items():
       if field not in self.world.count_fields:
         raise ValueError(
-          f'{field}={number} is of no use in {self.name}; leave it out'
+          f'{field}={number} does not apply to {self.name}; leave it out'
         )
       if isinstance(number, bool) or not isinstance(number, numbers.Integral):
         raise ValueError(f'{field}={number!r} is not a whole number; give one')

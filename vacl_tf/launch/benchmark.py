@@ -271,8 +271,8 @@ def make_config(
   if len(counts) > len(fields):
     kinds = ' and '.join(map(entity_counts.kind_of, fields))
     raise ValueError(
-      f'counts={entity_counts.spelled(counts)} is not what {task.name} counts, '
-      f'which is {kinds}; give a list like {entity_counts.example(len(fields))}'
+      f'counts={entity_counts.spelled(counts)} does not fit {task.name}, which '
+      f'counts {kinds}; give a list like {entity_counts.example(len(fields))}'
     )
   world = task.with_counts(**dict(zip(fields, counts, strict=False)))
   cfg = presets.make(
@@ -331,7 +331,7 @@ def _benchmark(output: TextIO) -> int:
   except (ImportError, ValueError) as error:
     raise command_line.UsageError(str(error)) from error
   except subprocess.CalledProcessError:  # It has printed why.
-    return command_line.fail('a start that --starts times has failed')
+    return command_line.fail('a run started by --starts failed, see above')
   if _JSON.value:
     print(json.dumps(found), file=output)
     return 0

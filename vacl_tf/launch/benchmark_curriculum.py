@@ -178,7 +178,7 @@ def _report(output: pathlib.Path) -> None:
   files.write_text(
     output / benchmark_folder.TABLE, benchmark_table.render(rows)
   )
-  print(f'Wrote {output / benchmark_folder.TABLE}, of {len(rows)} rows')
+  print(f'Wrote {output / benchmark_folder.TABLE} with {len(rows)} rows')
 
 
 def _verify(
@@ -189,9 +189,10 @@ def _verify(
   """Trains a row's seed again and compares them; returns the exit code."""
   if (old.submission, old.sha256) != (submission.name, submission.sha256):
     raise command_line.UsageError(
-      f'the row is of {old.submission}, file {old.sha256[:8] or "none"}; given '
-      f'is {submission.name}, file {submission.sha256[:8] or "none"}: give the '
-      '--submission that it was made with'
+      f'the row was made with {old.submission}, file '
+      f'{old.sha256[:8] or "none"}, not with {submission.name}, file '
+      f'{submission.sha256[:8] or "none"}; give the --submission that it was '
+      'made with'
     )
   [run] = [
     run
@@ -204,7 +205,7 @@ def _verify(
     before = study_records.read(run, output / _RUNS)
     if before.is_complete:
       print(
-        f'{run.name} was trained here before, by commit {before.revision}; '
+        f'{run.name} was already trained here with commit {before.revision}; '
         f'remove {before.path} to train it again'
       )
     code = _train(submission, [run], output)
@@ -226,13 +227,13 @@ def _refuse_a_choice() -> None:
   """
   choices = (_TASKS, _SEEDS, _SHARD)
   for action, what, others in (
-    (_VERIFY, 'the run of its row', (*choices, _SMOKE, _REPORT)),
+    (_VERIFY, 'only the run of its row', (*choices, _SMOKE, _REPORT)),
     (_REPORT, 'all rows', choices),
   ):
     for choice in others:
       if action.value and choice.is_given:
         raise command_line.UsageError(
-          f'--{action.name} is about {what}; leave out --{choice.name}'
+          f'--{action.name} covers {what}; leave out --{choice.name}'
         )
 
 
@@ -250,7 +251,7 @@ def _output(
   copy = (output / submission.copy).resolve() if submission.file else output
   if ',' in str(copy) and submission.file:  # --import splits at commas.
     raise command_line.UsageError(
-      f'{copy} has a comma in its path; give a file and an --output without'
+      f'{copy} has a comma in its path; give a file and an --output without one'
     )
   return output
 
@@ -284,7 +285,7 @@ def main() -> int:
     return _submit(submission, _SMOKE.value, output)
   except files.WriteError as error:
     return command_line.fail(
-      f'{error}; the same command goes on when it can be written'
+      f'{error}; run the same command again when it can be written'
     )
 
 

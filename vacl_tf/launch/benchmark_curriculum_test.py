@@ -127,7 +127,7 @@ class SubmitTest(_Case):
         self.assertIn(f'--import={copy} ', (run / file).read_text())
     table = (self.output / 'table.md').read_text()
     self.assertIn('| first_of_mine | 1 | 0.500 |', table)
-    self.assertIn(f'Wrote {self.output}/table.md, of 2 rows', ended.out)
+    self.assertIn(f'Wrote {self.output}/table.md with 2 rows', ended.out)
 
   def test_the_copy_can_be_imported_beside_the_file(self):
     path = self.write('fourth_of_mine')
@@ -157,7 +157,7 @@ class SubmitTest(_Case):
     ended = self.run_command('--smoke', '--submission=rcg')
     self.assert_one_line(ended, command_line.FAILURE, '2 of 2 runs failed')
     self.assertIn(
-      'failed: training ended with code 1: error: no such', ended.out
+      'failed: training ended with exit code 1: error: no such', ended.out
     )
     self.assertEmpty(self.rows())
     self.enter_kinds()
@@ -193,7 +193,7 @@ class SubmitTest(_Case):
       )
       self.assertEqual(ended.code, 0, ended.err)
     self.assertCountEqual([row.task for row in self.rows()], [first, second])
-    self.assertIn('of 2 rows', ended.out)
+    self.assertIn('with 2 rows', ended.out)
 
   def test_a_mended_file_begins_anew_where_nothing_was_trained(self):
     path = self.write('fifth_of_mine')
@@ -204,7 +204,7 @@ class SubmitTest(_Case):
     self.enter_kinds()
     ended = self.run_command('--smoke', f'--submission={path}')
     self.assertEqual(ended.code, 0, ended.err)
-    self.assertIn('had begun to train; all begin anew', ended.out)
+    self.assertIn('had begun to train; all start again', ended.out)
     self.assertLen(self.rows(), 2)
 
   def test_damaged_runs_are_told_and_made_anew(self):
@@ -216,7 +216,7 @@ class SubmitTest(_Case):
     ended = self.run_command('--smoke', '--submission=rcg')
     self.assert_one_line(ended, command_line.FAILURE, '1 runs are damaged')
     self.assertRegex(
-      ended.out, f'seed{_SEED} is damaged and left out: .*; remove {run}, and'
+      ended.out, f'seed{_SEED} is damaged and left out: .*; remove {run} and'
     )
     self.assertEqual([x.task for x in self.rows()], [other.task])
     shutil.rmtree(run)
@@ -238,8 +238,8 @@ class RefusedTest(_Case):
     ([f'--verify={__file__}'], 'py cannot be read .it is not JSON'),
     (['--report'], 'has no rows'),
     (['--report', '--output=' + 'x' * 300], 'too long.; give another --output'),
-    (['--report', '--shard=1/2'], 'about all rows; leave out --shard'),
-    (['--report', '--seeds=100'], 'about all rows; leave out --seeds'),
+    (['--report', '--shard=1/2'], 'covers all rows; leave out --shard'),
+    (['--report', '--seeds=100'], 'covers all rows; leave out --seeds'),
     (['--verify=a.json', '--tasks=spread_4'], 'its row; leave out --tasks'),
     (['--verify=a.json', '--smoke'], 'its row; leave out --smoke'),
     (['--verify=a.json', '--report'], 'its row; leave out --report'),
@@ -265,11 +265,11 @@ class RefusedTest(_Case):
   @parameterized.parameters(
     ('half', 'import numpy as np\ndef sample(', r'SyntaxError: .*was never'),
     ('raising', '\n1 / 0', 'ZeroDivisionError: .*raising.py, line 2'),
-    ('empty', '', 'registers 0 curricula; register one'),
+    ('empty', '', 'registers 0 curricula; register exactly one'),
     (
       'two',
       _FILE.format(name='one') + _FILE.format(name='other'),
-      'registers 2 curricula: one, other; register one',
+      'registers 2 curricula: one, other; register exactly one',
     ),
   )
   def test_files_that_are_none(self, name, text, message):
@@ -291,7 +291,9 @@ class RefusedTest(_Case):
       if change:
         change.write_text(change.read_text() + '\n# Another one.\n')
       ended = self.run_command(*arguments)
-      self.assert_one_line(ended, command_line.USAGE, f'out is of.*{message}')
+      self.assert_one_line(
+        ended, command_line.USAGE, f'out belongs to.*{message}'
+      )
     self.import_again(path)
     with mock.patch.object(protocol, 'VERSION', _NEXT):
       ended = self.run_command('--smoke', f'--submission={path}')
@@ -307,7 +309,7 @@ class RefusedTest(_Case):
     self.output.mkdir()
     (self.output / 'thesis.txt').touch()
     ended = self.run_command('--submission=rcg')
-    self.assert_one_line(ended, command_line.USAGE, 'it is no submission')
+    self.assert_one_line(ended, command_line.USAGE, 'it is not a submission')
     (self.output / 'thesis.txt').unlink()
     (self.output / 'benchmark.json').write_text('{"benchm')
     ended = self.run_command('--submission=rcg')
@@ -346,10 +348,13 @@ class VerifyTest(_Case):
     self.assertEqual(run.name, f'{self.rows()[0].task}/seed{_SEED}')
     self.import_again(self.path)
     ended = self._verify(f'--submission={self.path}')
-    self.assertIn(f'{run.name} was trained here before, by commit', ended.out)
+    self.assertIn(f'{run.name} was already trained here with commit', ended.out)
 
   @parameterized.parameters(
-    ({'digest': '0'}, 'on the same kind of CPU the curve is another one'),
+    (
+      {'digest': '0'},
+      'the curve differs, with the same commit on the same kind',
+    ),
     ({'digest': '0', 'processor': 'x', 'area': 0.4}, 'not within 0.02'),
   )
   def test_another_result(self, changes, message):
@@ -360,7 +365,9 @@ class VerifyTest(_Case):
 
   def test_another_file_or_folder(self):
     ended = self._verify('--submission=rcg')
-    self.assert_one_line(ended, command_line.USAGE, 'the row is of third_of_')
+    self.assert_one_line(
+      ended, command_line.USAGE, 'the row was made with third_of_'
+    )
     self.assert_one_line(
       self._verify(), command_line.USAGE, 'give --submission'
     )

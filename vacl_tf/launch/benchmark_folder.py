@@ -60,7 +60,7 @@ def held(
           with locks.hold(other):  # Busy if a run uses the old file.
             pass
         shutil.rmtree(output / RUNS)
-        print(f'note: no run in {output} had begun to train; all begin anew')
+        print(f'note: no run in {output} had begun to train; all start again')
       if submission.file:
         _write(output / submission.copy, submission.content)
       if not (output / _STAMP).exists() or is_mended:
@@ -117,7 +117,7 @@ def _check_stamp(output: pathlib.Path, ours: dict[str, object]) -> bool:
       not x.name.startswith(_LOCK) and not x.name.endswith(ends) for x in inside
     ):
       raise command_line.UsageError(
-        f'{output} has files but no {_STAMP}: it is no submission; give '
+        f'{output} has files but no {_STAMP}, so it is not a submission; give '
         'another --output'
       ) from None
     return False
@@ -136,8 +136,8 @@ def _check_stamp(output: pathlib.Path, ours: dict[str, object]) -> bool:
     if not any(map(_has_begun, runs)):
       return True
   raise command_line.UsageError(
-    f'{output} is of another submission ({"; ".join(differing)}); rename '
-    'it, or give another --output'
+    f'{output} belongs to another submission ({"; ".join(differing)}); '
+    'rename it, or give another --output'
   )
 
 

@@ -61,7 +61,7 @@ class FolderTest(parameterized.TestCase):
   def test_nobody_begins_anew_while_another_one_trains(self, *shard):
     self._begin()
     with self._hold(shard=(2, 2)):
-      with self.assertRaisesRegex(command_line.UsageError, 'in the hands of'):
+      with self.assertRaisesRegex(command_line.UsageError, 'is in use by'):
         self._hold(_NEW, shard).__enter__()
     self.assertTrue(self.run.exists())
     with self._hold(_NEW, shard):  # Locks that nobody holds do not matter.
@@ -69,7 +69,7 @@ class FolderTest(parameterized.TestCase):
 
   def test_a_part_has_one_machine(self):
     with self._hold(shard=(1, 2)), self._hold(shard=(2, 2)):
-      with self.assertRaisesRegex(command_line.UsageError, 'in the hands of'):
+      with self.assertRaisesRegex(command_line.UsageError, 'is in use by'):
         self._hold(shard=(2, 2)).__enter__()
 
   def test_machines_may_begin_at_the_same_time(self):

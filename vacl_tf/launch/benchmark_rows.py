@@ -108,8 +108,8 @@ def make(state: study_records.State, *, is_smoke: bool, sha256: str) -> Row:
     content = reading.read_json(state.path / 'config.json')
   except (FileNotFoundError, reading.UnreadableError) as error:
     raise command_line.UsageError(
-      f'{reading.one_line(error)}; remove {state.path}, and the same command '
-      'makes it anew'
+      f'{reading.one_line(error)}; remove {state.path} and run the same '
+      'command again'
     ) from error
   state = _until_it_was_known(state)
   scores = study_table.score(state)
@@ -199,13 +199,13 @@ def read(path: pathlib.Path) -> Row:
     ) from error
   except reading.UnreadableError as error:
     raise command_line.UsageError(
-      f'{error}; the command that makes a submission writes its rows again'
+      f'{error}; run the command that made the submission again to rewrite it'
     ) from error
   version = content.get('benchmark')
   if version != protocol.VERSION:
     raise command_line.UsageError(
-      f'{path} is of version {reading.one_line(version)} of the benchmark; '
-      f'this is version {protocol.VERSION}, which is not compared with it'
+      f'{path} is of version {reading.one_line(version)} of the benchmark, '
+      f'which cannot be compared with version {protocol.VERSION}, used here'
     )
   try:
     row = Row(**content)
@@ -213,7 +213,7 @@ def read(path: pathlib.Path) -> Row:
     row = None
   if row is None or not _is_whole(row):
     raise command_line.UsageError(
-      f'{path} is no row of the benchmark; give one that '
+      f'{path} is not a row of the benchmark; give one that '
       'benchmark_curriculum has written'
     )
   return row
@@ -270,8 +270,8 @@ def read_all(folders: Iterable[pathlib.Path]) -> list[Row]:
       rows.append(read(path))
       if path.name != rows[-1].file_name:  # A copy would count twice.
         raise command_line.UsageError(
-          f'{path} is the row of {rows[-1].file_name}; rename it, or remove '
-          'it if it is a copy'
+          f'{path} has the content of {rows[-1].file_name}; rename it, or '
+          'remove it if it is a copy'
         )
       run = (rows[-1].submission, rows[-1].sha256, path.name)
       if run in paths:
@@ -295,7 +295,7 @@ def compare(old: Row, new: Row) -> tuple[bool, str]:
   )
   if old.digest == new.digest:
     if wrong := _not_of_digest(old, new):
-      return False, f'the curve is the same, but not what the row says: {wrong}'
+      return False, f'the curve is the same, but the row differs: {wrong}'
     return True, 'the same to the last digit'
   told = ', '.join(
     f'{name} {getattr(old, name):.4f} and now {getattr(new, name):.4f}'
@@ -303,8 +303,7 @@ def compare(old: Row, new: Row) -> tuple[bool, str]:
   )
   if is_known and made_by[0] == made_by[1]:
     return False, (
-      'with the same commit on the same kind of CPU the curve is another one: '
-      f'{told}'
+      f'the curve differs, with the same commit on the same kind of CPU: {told}'
     )
   distance = max(abs(getattr(old, x) - getattr(new, x)) for x in _COMPARED)
   is_near = distance <= protocol.TOLERANCE

@@ -90,21 +90,21 @@ class RowsTest(parameterized.TestCase):
   @parameterized.parameters(
     (
       {'benchmark': 1},
-      f'is of version 1 of the benchmark; this is version {protocol.VERSION}',
+      f'is of version 1 of the benchmark, .* with version {protocol.VERSION},',
     ),
     ({'benchmark': None}, 'is of version None'),
-    ({'task': 'chess'}, 'is no row'),
-    ({'task': 3}, 'is no row'),
-    ({'seed': 5}, 'is no row'),
-    ({'submission': 'mine.py'}, 'is no row'),
-    ({'num_env_steps': 5}, 'is no row'),
-    ({'is_smoke': True}, 'is no row'),
-    ({'is_smoke': 'no'}, 'is no row'),
-    ({'coverage': '1'}, 'is no row'),
-    ({'coverage': None}, 'is no row'),
-    ({'steps_to_level': 'never'}, 'is no row'),
-    ({'versions': []}, 'is no row'),
-    ({'more': 1}, 'is no row'),
+    ({'task': 'chess'}, 'is not a row'),
+    ({'task': 3}, 'is not a row'),
+    ({'seed': 5}, 'is not a row'),
+    ({'submission': 'mine.py'}, 'is not a row'),
+    ({'num_env_steps': 5}, 'is not a row'),
+    ({'is_smoke': True}, 'is not a row'),
+    ({'is_smoke': 'no'}, 'is not a row'),
+    ({'coverage': '1'}, 'is not a row'),
+    ({'coverage': None}, 'is not a row'),
+    ({'steps_to_level': 'never'}, 'is not a row'),
+    ({'versions': []}, 'is not a row'),
+    ({'more': 1}, 'is not a row'),
   )
   def test_what_is_no_row_is_refused(self, changes, message):
     path = self.folder / 'row.json'
@@ -117,7 +117,7 @@ class RowsTest(parameterized.TestCase):
     path = benchmark_rows.write(_ROW, self.folder)
     path.write_text(path.read_text()[:200])
     with self.assertRaisesRegex(
-      command_line.UsageError, 'writes its rows again'
+      command_line.UsageError, 'run the command that made the submission again'
     ):
       benchmark_rows.read_all([self.folder])
     with self.assertRaisesRegex(command_line.UsageError, 'is not a file'):
@@ -135,21 +135,21 @@ class RowsTest(parameterized.TestCase):
   def test_a_copy_is_refused(self):
     path = benchmark_rows.write(_ROW, self.folder)
     (self.folder / 'copy.json').write_text(path.read_text())
-    message = f'copy.json is the row of {_ROW.file_name}; rename it, or remove'
+    message = f'copy.json has the content of {_ROW.file_name}; rename it, or '
     with self.assertRaisesRegex(command_line.UsageError, message):
       benchmark_rows.read_all([self.folder])
 
   @parameterized.parameters(
     ({}, True, 'the same to the last digit'),
-    ({'digest': '0'}, False, 'on the same kind of CPU the curve is another'),
+    ({'digest': '0'}, False, 'the curve differs, with the same commit'),
     ({'digest': '0', 'git_revision': 'x'}, True, 'within 0.02'),
     ({'digest': '0', 'processor': 'x', 'coverage': 0.915}, True, 'within 0.02'),
     ({'digest': '0', 'versions': {}, 'area': 0.485}, True, 'within 0.02'),
     ({'digest': '0', 'processor': 'x', 'success': 0.75}, False, 'not within'),
     ({'digest': '0', 'git_revision': 'x-resumed'}, True, 'within 0.02'),
     ({'processor': 'x'}, True, 'the same'),
-    ({'success': 0.99}, False, 'not what the row says: success 0.'),
-    ({'success_low': 0.1}, False, 'not what the row says: success_low 0.'),
+    ({'success': 0.99}, False, 'but the row differs: success 0.'),
+    ({'success_low': 0.1}, False, 'but the row differs: success_low 0.'),
     ({'steps_to_level': 1.0}, False, 'steps_to_level'),
     ({'ended': 'chance'}, False, 'ended'),
   )

@@ -78,7 +78,7 @@ def load(given: str | None) -> Submission:
   if len(new) != 1:
     raise command_line.UsageError(
       f'submission={given} registers {len(new)} curricula'
-      f'{": " * bool(new)}{", ".join(new)}; register one, by '
+      f'{": " * bool(new)}{", ".join(new)}; register exactly one, with '
       'python_curriculum.register or vacl_tf.register_curriculum'
     )
   return Submission(new[0], path.name, content)

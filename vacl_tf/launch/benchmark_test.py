@@ -53,7 +53,7 @@ class CountsTest(parameterized.TestCase):
     (['--counts=four'], 'counts=four is not a list of numbers like 4,8 or 2x2'),
     (
       ['--counts=4x2'],
-      'counts=4x2 is not what simple_spread counts, .* agents',
+      'counts=4x2 does not fit simple_spread, which counts agents',
     ),
     (['--counts=101'], 'num_agents=101 .*allowed: 2 to 100'),
     (['--import=not_there'], 'import=not_there is not a module'),

@@ -83,9 +83,9 @@ def _of_tf_config(text: str) -> Cluster:
     is_valid = False
   if not is_valid:
     raise command_line.UsageError(
-      f'{VARIABLE} is not a cluster of workers; give JSON like {{"cluster": '
-      '{"worker": ["host0:port", "host1:port"]}, "task": {"type": "worker", '
-      '"index": 0}}, or --num_replicas=1 to train alone'
+      f'{VARIABLE} does not describe a cluster of workers; give JSON like '
+      '{"cluster": {"worker": ["host0:port", "host1:port"]}, "task": {"type": '
+      '"worker", "index": 0}}, or --num_replicas=1 to train alone'
     )
   return Cluster(VARIABLE, tuple(workers), index)
 
@@ -110,7 +110,7 @@ def _of_slurm() -> Cluster:
   except (KeyError, ValueError, RuntimeError) as error:
     reason = f'{error} is missing' if isinstance(error, KeyError) else error
     raise command_line.UsageError(
-      f'the tasks of this Slurm job step cannot be told ({reason}); start all '
-      f'by one srun, with at most {_PORTS_OF_JOB} tasks a node, or give '
-      '--num_replicas=1 to train alone'
+      'the tasks of this Slurm job step cannot be determined '
+      f'({reason}); start all of them with one srun, with at most '
+      f'{_PORTS_OF_JOB} tasks per node, or give --num_replicas=1 to train alone'
     ) from error

@@ -98,7 +98,7 @@ class ClusterTest(parameterized.TestCase):
     {'SLURM_STEP_NUM_TASKS': 'x'},
   )
   def test_a_job_step_that_cannot_be_is_refused(self, **wrong):
-    message = 'job step cannot be told .* one srun'
+    message = 'job step cannot be determined .* one srun'
     with self.assertRaisesRegex(command_line.UsageError, message):
       _named(_slurm('n1', '2', 'n1', 0) | wrong)
 
@@ -131,7 +131,7 @@ class ClusterTest(parameterized.TestCase):
     ),
   )
   def test_a_tf_config_that_is_none_is_refused(self, text):
-    message = 'TF_CONFIG is not a cluster of workers'
+    message = 'TF_CONFIG does not describe a cluster of workers'
     with self.assertRaisesRegex(command_line.UsageError, message):
       _named({'TF_CONFIG': text})
 

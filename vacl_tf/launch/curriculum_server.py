@@ -100,7 +100,7 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
     except ImportError as error:
       told = (
         f'python={sys.executable}: {error}; give the path of an interpreter '
-        'that has vacl_tf and what it needs'
+        'that has vacl_tf and its dependencies'
       )
     except Exception as error:  # From a user's curriculum; the state is intact.
       line = reading.one_line(f'{type(error).__name__}: {error}')
@@ -137,8 +137,8 @@ def _make(trainer: _Trainer, header: dict[str, Any], arrays: Arrays) -> Any:
   """Returns the `curriculum_service.Service` that a request asks for."""
   if header['version'] != vacl_tf.__version__:
     raise ValueError(
-      f'python: vacl_tf is {vacl_tf.__version__} there and '
-      f'{header["version"]} here; install the same one'
+      f'python: vacl_tf has version {vacl_tf.__version__} there and '
+      f'{header["version"]} here; install the same version'
     )
   extensions.load(
     header['imports'], pathlib.Path(header['folder']), lambda line: None

@@ -84,7 +84,11 @@ class ServerTest(parameterized.TestCase):
 
   @parameterized.named_parameters(
     ('unknown', {'name': 'unform'}, 'did you mean uniform?'),
-    ('version', {'version': '0'}, 'python: vacl_tf is .* there and 0 here'),
+    (
+      'version',
+      {'version': '0'},
+      'python: vacl_tf has version .* there and 0 here',
+    ),
     ('module', {'imports': ['no_such_module']}, 'import=no_such_module'),
     ('changes', {'changes': {'noise': 1}}, "'noise' is unknown"),
     ('request', {'do': 'bake'}, "KeyError: 'bake'"),
@@ -103,7 +107,9 @@ class ServerTest(parameterized.TestCase):
     )
     with mock.patch.object(wire, 'MAX_BYTES', 100):
       _, refused, sampled = _served(*requests)
-    self.assertRegex(refused[0]['error'], '^800 bytes .*; allowed: 100$')
+    self.assertRegex(
+      refused[0]['error'], '^a message of 800 bytes .*; allowed: 100$'
+    )
     self.assertEqual(sampled[1]['tasks'].shape, (3, 2))
 
   def test_it_asks_back(self):

@@ -106,7 +106,7 @@ class Service:
     if {k: (x.shape, x.dtype) for k, x in arrays.items()} != {
       k: (x.shape, x.dtype) for k, x in mine.items()
     }:
-      raise ValueError('it holds other variables than this curriculum has')
+      raise ValueError('its variables differ from those of this curriculum')
     self._assign(arrays)
     self._round, size = counters['round'], counters['size']
     return self.sample(size) if size else None
@@ -192,12 +192,12 @@ def _make(
   except AttributeError as error:
     raise ValueError(
       f'curriculum={name!r} needs one of the worlds of vacl_tf ({error}); '
-      'choose one that looks at tasks and values alone'
+      'choose one that uses only tasks and values'
     ) from error
   curriculum.check_feedback(made, cfg)
   if made.can_probe:
     raise ValueError(
-      f'curriculum={name!r} probes tasks that are not trained on, which a '
-      'trainer of your own can not be asked for; choose another one'
+      f'curriculum={name!r} probes tasks without training on them, which is '
+      'not possible with your own trainer; choose another one'
     )
   return made

@@ -185,7 +185,7 @@ class ServiceTest(tf.test.TestCase, parameterized.TestCase):
 
   def test_other_variables_are_refused(self):
     counters, arrays = self.service.state()
-    with self.assertRaisesRegex(ValueError, 'holds other variables'):
+    with self.assertRaisesRegex(ValueError, 'its variables differ from'):
       self.service.restore(counters, {**arrays, '000': np.zeros([3])})
 
   def test_uniform(self):

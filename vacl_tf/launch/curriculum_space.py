@@ -90,7 +90,7 @@ class TrainerSpace(task_space.BoxTaskSpace):
       return tf.zeros([0, self.num_dims])
     if self._easy is None:
       raise ValueError(
-        'easy=None: this curriculum begins with easy tasks; give some'
+        'easy=None: this curriculum starts from easy tasks; give some'
       )
     # Rounding may move a task on the rim outside.
     inside = np.clip(self.from_trainer(self._easy), -HALF_SIDE, HALF_SIDE)
@@ -119,8 +119,8 @@ class TrainerSpace(task_space.BoxTaskSpace):
       if not is_missing.any():
         return found
     self.failure = ValueError(
-      f'feasible: of {_MAX_ROUNDS} tasks of the box none is; give a box that '
-      'is closer to what is feasible'
+      f'feasible: none of {_MAX_ROUNDS} tasks of the box is feasible; give a '
+      'box that fits the feasible ones more closely'
     )
     raise self.failure
 

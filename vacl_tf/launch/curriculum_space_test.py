@@ -121,7 +121,7 @@ class TrainerSpaceTest(tf.test.TestCase, parameterized.TestCase):
     space = self._space(lambda tasks: np.zeros([len(tasks), 2], bool))
     with self.assertRaises(tf.errors.OpError):
       tf.function(lambda: space.sample_uniform(2, tf.constant([3, 4])))()
-    self.assertRegex(str(space.failure), '^feasible: of 1000 .* none is')
+    self.assertRegex(str(space.failure), '^feasible: none of 1000 tasks')
 
   def test_what_the_trainer_raises_is_kept(self):
     def fail(tasks):

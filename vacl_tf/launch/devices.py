@@ -51,8 +51,8 @@ def before_first_operation() -> Iterator[None]:
     yield
   except RuntimeError as error:
     raise command_line.UsageError(
-      'import: a module makes tensors or variables while it is imported, after '
-      'which TensorFlow cannot be set up; make them inside of functions'
+      'import: a module creates tensors or variables while it is imported, '
+      'after which TensorFlow cannot be configured; create them in functions'
     ) from error
 
 
@@ -119,7 +119,7 @@ def _chosen(text: str, count: int, local_index: int) -> int | None:
   if not (text.startswith(_GPU) and is_number and int(number) < count):
     found = ', '.join(f'{_GPU}{index}' for index in range(count))
     raise command_line.UsageError(
-      f'device={text} is not there; give auto, cpu'
-      + (f' or one of {found}' if found else ' (TensorFlow finds no GPU)')
+      f'device={text} is not available; give auto'
+      + (f', cpu or one of {found}' if found else ' or cpu (no GPU was found)')
     )
   return int(number)

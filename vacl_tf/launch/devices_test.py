@@ -87,7 +87,7 @@ class DevicesTest(parameterized.TestCase):
       cwd=path.parent,
     )
     self.assertEqual(ended.returncode, command_line.USAGE, ended.stderr)
-    self.assertIn('import: a module makes tensors', ended.stderr)
+    self.assertIn('import: a module creates tensors', ended.stderr)
     self.assertNotIn('Traceback', ended.stderr)
 
   def test_a_call_from_python_leaves_threads_alone(self):

@@ -222,7 +222,7 @@ def _evaluate(output: TextIO) -> int:
     if isinstance(error, command_line.UsageError) or not _RUN_GRAPH.value:
       raise
     return command_line.fail(
-      f'{_SAVED_MODEL.value or _RUN_DIR.value}: its graph cannot play '
+      f'{_SAVED_MODEL.value or _RUN_DIR.value}: its graph does not work in '
       f'{trained.name} ({files.first_line(error)}); leave out --run_graph, or '
       'give another policy'
     )

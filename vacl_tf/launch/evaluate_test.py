@@ -67,7 +67,7 @@ class BadInputTest(parameterized.TestCase):
       {'config': _SPREAD | {'agent.hidden_size': 0}},
       'config.json: config.agent.hidden_size=0 is out of range; allowed: 1',
     ),
-    ({'config': _SPREAD}, 'neither saved_model/ nor a whole checkpoint'),
+    ({'config': _SPREAD}, 'neither saved_model/ nor an intact checkpoint'),
   )
   def test_a_folder_without_a_policy(self, content, message):
     (self.folder / 'config.json').write_text(json.dumps(content))
@@ -151,7 +151,8 @@ class BadInputTest(parameterized.TestCase):
     known.write_text(json.dumps(content))
     flags = (f'--saved_model={path}', '--num_tasks=4')
     self._assert_refused(
-      "agent='mine' is unknown; .* if you trust its author, run_graph", *flags
+      "agent='mine' is unknown; .* if you trust its author, give run_graph",
+      *flags,
     )
     self.assertIn('speaker_listener', _evaluate(*flags, '--run_graph'))
 
@@ -170,7 +171,7 @@ class BadInputTest(parameterized.TestCase):
       '--run_graph',
     )
     self.assertEqual((ended.code, ended.out), (command_line.FAILURE, ''))
-    self.assertRegex(ended.err, '^error: .*its graph cannot play .*\n$')
+    self.assertRegex(ended.err, '^error: .*its graph does not work in .*\n$')
     self.assertEqual(ended.err.count('\n'), 1)
 
   def test_a_policy_of_other_observations(self):
@@ -199,7 +200,7 @@ class BadInputTest(parameterized.TestCase):
       '--num_agents=4',
     )
     self._assert_refused(
-      'num_boxes=1 is of no use in speaker_listener; leave it out',
+      'num_boxes=1 does not apply to speaker_listener; leave it out',
       policy,
       '--num_boxes=1',
     )

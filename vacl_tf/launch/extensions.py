@@ -96,8 +96,8 @@ def _check_file(name: str, path: pathlib.Path) -> None:
     raise ImportFailure(f'import={name} is not a file; give the path of one')
   if '.' in path.stem:
     raise ImportFailure(
-      f'import={name}: {path.name} has a dot in its name, which no module has; '
-      'rename it'
+      f'import={name}: {path.name} has a dot in its name, which a module '
+      'cannot have; rename it'
     )
 
 

@@ -106,8 +106,8 @@ def _from_checkpoint(run_dir: pathlib.Path, run_graph: bool) -> Policy:
   cfg = records.read_config(run_dir)
   if run_graph:
     raise command_line.UsageError(
-      f'{run_dir} has no saved model of its newest checkpoint, whose graph '
-      'could run; leave out run_graph'
+      f'{run_dir} has no saved model of its newest checkpoint, so there is no '
+      'graph to run; leave out run_graph'
     )
   try:
     bounds.check(cfg)
@@ -128,7 +128,7 @@ def _from_checkpoint(run_dir: pathlib.Path, run_graph: bool) -> Policy:
   saved = checkpoints.Checkpointer(run, directory, 1)
   if not saved.read_newest():
     raise command_line.UsageError(
-      f'{run_dir} has neither saved_model/ nor a whole checkpoint yet'
+      f'{run_dir} has neither saved_model/ nor an intact checkpoint yet'
     )
   policy = export.ExportedPolicy(run.judged, envs[-1].roles)
   return Policy(policy, cfg.environment, export.described(envs[-1].roles))

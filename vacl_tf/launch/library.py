@@ -92,7 +92,7 @@ def make_config(
   """
   for name in (changes or {}).keys() & config_flags.CHOOSE_PRESETS.keys():
     raise ValueError(
-      f'changes: other constants follow from {name}; give '
+      f'changes: other constants depend on {name}; give '
       f'{config_flags.CHOOSE_PRESETS[name]}={changes[name]!r} instead'
     )
   cfg = presets.make(

@@ -55,7 +55,8 @@ class ConfigTest(parameterized.TestCase):
     ({'env': 'simple_spread', 'num_agents': True}, 'num_agents=True is not a'),
     (
       {'env': 'simple_spread', 'changes': {'curriculum.name': 'uniform'}},
-      "^changes: .* from curriculum.name; give curriculum='uniform' instead$",
+      '^changes: .* depend on curriculum.name; give '
+      "curriculum='uniform' instead$",
     ),
     (
       {'env': 'simple_spread', 'changes': {'preset': 'paper'}},
@@ -63,7 +64,7 @@ class ConfigTest(parameterized.TestCase):
     ),
     (
       {'env': 'simple_spread', 'entity_counts': 4},
-      "^entity_counts=4 is no path; give one like '4,8,16'",
+      "^entity_counts=4 is not a list of counts; give one like '4,8,16'",
     ),
     (
       {'env': 'simple_spread', 'entity_counts': [2.5, 4]},

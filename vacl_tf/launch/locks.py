@@ -32,7 +32,7 @@ def hold(path: pathlib.Path, seconds: float = 0.0) -> Iterator[None]:
     lock.acquire()
   except filelock.Timeout as error:
     holder = ' '.join(path.read_text().split()) or 'another process'
-    raise BusyError(f'{path.parent} is in the hands of {holder}') from error
+    raise BusyError(f'{path.parent} is in use by {holder}') from error
   try:
     # Without flock, the lock is a SoftFileLock, which writes its own holder.
     if not isinstance(lock, filelock.SoftFileLock):

@@ -35,7 +35,7 @@ class HoldTest(absltest.TestCase):
       text = self.path.read_text()
       self.assertRegex(text, rf'^process {os.getpid()} on \S+\n$')
       with self.assertRaisesRegex(
-        locks.BusyError, f'in the hands of process {os.getpid()} on '
+        locks.BusyError, f'is in use by process {os.getpid()} on '
       ):
         with locks.hold(self.path):
           pass

@@ -291,7 +291,7 @@ def _main(
     return command_line.fail(f'curriculum={cfg.curriculum.name}: {error}')
   except (files.WriteError, plot.UnwritableError) as error:
     return command_line.fail(
-      f'{error}; what was saved before is kept, and the same command goes on '
+      f'{error}; what was saved before is kept, and the same command resumes '
       'from there when it can be written'
     )
   except loop.DivergedError as error:

@@ -65,10 +65,10 @@ class BadInputTest(parameterized.TestCase):
     ('--entity_counts=4,few', "'4,few' is not a list of counts; give one"),
     ('--entity_counts=4,101', 'num_agents=101 .*allowed: 2 to 100'),
     ('--entity_counts=1,4', 'num_agents=1 .*allowed: 2 to 100'),
-    ('--entity_counts=2x2,4x2', 'counts, which is agents; give .* like 2,4,8'),
+    ('--entity_counts=2x2,4x2', 'which counts agents; give .* like 2,4,8'),
     (
       '--num_boxes=1',
-      'num_boxes=1 is of no use in simple_spread; leave it out',
+      'num_boxes=1 does not apply to simple_spread; leave it out',
     ),
     # Of other agents and tasks.
     ('--config.agent.segment_length=10', 'config.agent.segment_length'),
@@ -119,11 +119,11 @@ class BadInputTest(parameterized.TestCase):
     ),
     (
       ['--num_agents=16', '--entity_counts=4,8'],
-      'does not end at 16, which is to be mastered; leave one of them out',
+      'does not end at 16, the entity count to train for; leave out one of the',
     ),
     (
       ['--env=ramp_use', '--num_boxes=1'],
-      'num_boxes=1 is of no use in ramp_use; leave it out',
+      'num_boxes=1 does not apply to ramp_use; leave it out',
     ),
     (
       ['--env=ramp_use', '--num_agents=2'],
@@ -144,11 +144,11 @@ class BadInputTest(parameterized.TestCase):
     ),
     (
       ['--env=lock_and_return', '--entity_counts=2,4'],
-      'not what lock_and_return counts, .* agents and boxes; .* 2x2,4x4',
+      'does not fit lock_and_return, .* agents and boxes; .* 2x2,4x4',
     ),
     (
       ['--env=lock_and_return', '--config.environment.horizon=30'],
-      'horizon=30: that of lock_and_return is 60; leave it out',
+      'horizon=30 is not possible in lock_and_return; allowed: 60, the default',
     ),
     (
       ['--env=lock_and_return', '--config.agent.segment_length=40'],
@@ -160,7 +160,7 @@ class BadInputTest(parameterized.TestCase):
     ),
     (
       ['--env=ramp_use', '--config.agent.hidden_size=30'],
-      'hidden_size=30 .* 4 heads of attention; allowed: multiples of it',
+      'hidden_size=30 is not a multiple of 4, the number of attention heads',
     ),
     (
       ['--num_agents=8', '--config.training.num_tasks=35'],
@@ -184,9 +184,9 @@ class BadInputTest(parameterized.TestCase):
     ),
     (
       ['--env=lock_and_return', '--entity_counts=2x2x2,4x4x4'],
-      'is not what lock_and_return counts, which is agents and boxes; give a ',
+      'does not fit lock_and_return, which counts agents and boxes; give a ',
     ),
-    (['--entity_counts=2x2x2,4x4x4'], 'not what simple_spread counts, .* give'),
+    (['--entity_counts=2x2x2,4x4x4'], 'does not fit simple_spread, .* give'),
     (
       ['--env=lock_and_return', '--entity_counts=3x0,4x0'],
       'has a number below 1',
@@ -259,7 +259,7 @@ class BadInputTest(parameterized.TestCase):
       presets.make(env='simple_spread'),
       config.RunLength(),
     )
-    self._assert_refused('no checkpoint in .* is whole')
+    self._assert_refused('no checkpoint in .* is intact')
     self.assertLen(list((path / 'checkpoints').glob('*.broken')), 1)
 
 

@@ -36,7 +36,7 @@ def check(needed: Mapping[str, float]) -> None:
   if total > free:
     fields = max(needed, key=needed.get)
     raise command_line.UsageError(
-      f'training would take about {total / 2**30:.1f} GiB of memory, and '
+      f'training would take about {total / 2**30:.1f} GiB of memory, but only '
       f'{free / 2**30:.1f} GiB are free; lower {fields}'
     )
 

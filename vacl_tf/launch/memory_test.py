@@ -69,7 +69,8 @@ class CheckTest(absltest.TestCase):
     with mock.patch.object(memory, 'available', return_value=4.5 * 2**30):
       with self.assertRaisesRegex(
         command_line.UsageError,
-        'about 5.0 GiB of memory, and 4.5 GiB are free; lower ppo.b or ppo.c$',
+        'about 5.0 GiB of memory, but only 4.5 GiB are free; lower ppo.b or '
+        'ppo.c$',
       ):
         memory.check(needed)
       memory.check({'ppo.a': 4.0 * 2**30})

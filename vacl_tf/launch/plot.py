@@ -77,7 +77,7 @@ def plot(
   """
   if not run_dirs:
     raise command_line.UsageError(
-      'no run to plot; give --run_dirs=FOLDER or several with commas'
+      'no run to plot; give --run_dirs=FOLDER, or several separated by commas'
     )
   _check_output(output)
   notes: list[str] = []  # Shown at the end, and not with an error.
@@ -128,11 +128,11 @@ def _read(
   if labels and len(labels) != len(run_dirs):
     raise command_line.UsageError(
       f'labels={",".join(labels)} has {len(labels)} for {len(run_dirs)} runs; '
-      'give one for each run, the same for runs that are one curve'
+      'give one label for each run, and the same label to runs of one curve'
     )
   if wrong := [x for x in labels if x.startswith('_')]:
     raise command_line.UsageError(
-      f'labels={",".join(labels)}: legends leave out what begins with an '
+      f'labels={",".join(labels)}: legends leave out labels that begin with an '
       f'underscore, like {wrong[0]}; give another one'
     )
   # If a run is named twice, its first label counts.
@@ -146,7 +146,7 @@ def _read(
   if not runs:
     raise missing[0]
   for error in missing:
-    note(f'{error}. It is left out')
+    note(f'{error}. This run is left out')
   for run in runs:
     if run.is_unfinished:
       note(

@@ -256,8 +256,8 @@ class PicturesTest(parameterized.TestCase):
     for note, words in zip(
       notes,
       (
-        r'begun has no evaluation yet; .*It is left out',
-        r'empty has no metrics.csv; .*It is left out',
+        r'begun has no evaluation yet; .*This run is left out',
+        r'empty has no metrics.csv; .*This run is left out',
         r'run is not finished: 1,400,000 of 2,000,000 env steps are drawn',
         r'run has no curriculum.npz',
       ),

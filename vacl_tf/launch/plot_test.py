@@ -44,7 +44,7 @@ class BadInputTest(parameterized.TestCase):
   @parameterized.parameters([['a']], [['a', 'b', 'c']])
   def test_labels_of_another_number(self, labels):
     other = run_folders.write_run(self.root / 'other', seed=1)
-    message = f'has {len(labels)} for 2 runs; give one for each'
+    message = f'has {len(labels)} for 2 runs; give one label for each'
     with self.assertRaisesRegex(command_line.UsageError, message):
       plot.plot([self.run_dir, other], self.root / 'curves.png', labels)
     self.assertFalse((self.root / 'curves.png').exists())

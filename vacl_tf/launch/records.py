@@ -176,7 +176,7 @@ def read_snapshots(path: pathlib.Path) -> dict[int, Snapshot]:
       iteration, _, name = key.partition('/')
       if not (iteration.isdecimal() and name):
         raise reading.UnreadableError(
-          path, f'it holds {key!r}, which is not ITERATION/NAME'
+          path, f'its key {key!r} does not have the form ITERATION/NAME'
         )
       snapshots.setdefault(int(iteration), {})[name] = array
     found = {
@@ -200,7 +200,7 @@ def _check_tasks(path: pathlib.Path, snapshots: dict[int, Snapshot]) -> None:
     for phi in (snapshot['active_phi'], snapshot['solved_phi']):
       if phi.ndim != 2 or phi.size > _MAX_NUMBERS or phi.shape[1] > _MAX_DIMS:
         raise reading.UnreadableError(
-          path, f'it has a set of {phi.shape} tasks'
+          path, f'it has a set of tasks of shape {phi.shape}'
         )
       if not np.isfinite(phi).all():
         raise reading.UnreadableError(path, 'it has tasks that are not finite')
@@ -221,14 +221,14 @@ def read_metrics(path: pathlib.Path) -> dict[str, np.ndarray]:
     ) from error
   except reading.UnreadableError as error:
     raise command_line.UsageError(
-      f'{error}; mend it, or give the run_dir of another run'
+      f'{error}; repair it, or give the run_dir of another run'
     ) from error
   try:
     reading.check_metrics(columns)
   except ValueError as error:
     raise command_line.UsageError(
-      f'{path} is no table of a run: {error}; mend it, or give the run_dir of '
-      'another run'
+      f'{path} is not a table of a run: {error}; repair it, or give the '
+      'run_dir of another run'
     ) from error
   return columns
 
@@ -239,10 +239,12 @@ def meant(
 ) -> str:
   """Returns advice on a folder that is not a run: what to give instead."""
   if (path / 'policy.json').exists():
-    return 'it is an exported policy and no run; evaluate takes a saved_model'
+    return (
+      'it is an exported policy, not a run; give it to evaluate as saved_model'
+    )
   inner = min(path.glob('*/config.json'), default=None)
   if inner is not None:
-    return f'it is a folder of runs, so give one of them, {inner.parent} say'
+    return f'it is a folder of runs, so give one of them, like {inner.parent}'
   return otherwise
 
 
@@ -263,7 +265,7 @@ def read_config(path: pathlib.Path, remedy: str | None = None) -> config.Config:
     content = reading.read_json(file)
     values = content.get('config')
     if not isinstance(values, dict):
-      raise reading.UnreadableError(file, 'it has no object config')
+      raise reading.UnreadableError(file, "it has no object 'config'")
   except (FileNotFoundError, reading.UnreadableError) as error:
     raise command_line.UsageError(
       f'{path} has no config.json that can be read; {remedy or meant(path)} '

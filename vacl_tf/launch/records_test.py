@@ -45,13 +45,13 @@ class ReadConfigTest(absltest.TestCase):
       path.write_text('{}')
     (runs / 'none').mkdir()
     for path, message in (
-      (runs, 'so give one of them, .*/seed1 say'),
-      (policy, 'is an exported policy and no run; evaluate takes'),
+      (runs, 'so give one of them, like .*/seed1 '),
+      (policy, 'is an exported policy, not a run; give it to evaluate'),
       (runs / 'none', 'give the run_dir of a run as launch.main made it'),
     ):
       with self.assertRaisesRegex(command_line.UsageError, message):
         records.read_config(path)
-    with self.assertRaisesRegex(command_line.UsageError, '/seed1 say'):
+    with self.assertRaisesRegex(command_line.UsageError, 'like .*/seed1$'):
       records.read_metrics(runs / 'metrics.csv')
 
 

@@ -129,8 +129,8 @@ def _check_fits(name: str, count: int, fits: Callable[[int], bool]) -> None:
       filter(fits, range(1, _MOST + 1)), key=lambda x: abs(x - count)
     )
     raise command_line.UsageError(
-      f'{name} does not divide the tasks of an iteration; the nearest that '
-      f'does is {nearest}'
+      f'{name} does not divide the number of tasks of an iteration; the '
+      f'nearest number that does is {nearest}'
     )
 
 

@@ -99,8 +99,8 @@ class FlagsTest(parameterized.TestCase):
     ('0', 'num_replicas=0 is not a number'),
     ('-1', 'num_replicas=-1 is not a number'),
     ('two', 'num_replicas=two is not a number'),
-    ('3', 'num_replicas=3 does not divide .* nearest that does is 2'),
-    ('30', 'num_replicas=30 does not divide .* nearest that does is 20'),
+    ('3', 'num_replicas=3 does not divide .* nearest number that does is 2'),
+    ('30', 'num_replicas=30 does not divide .* nearest number that does is 20'),
     ('99999', 'num_replicas=99999 does not divide .* does is 20'),
   )
   def test_impossible_numbers_are_refused(self, number, message):
@@ -264,7 +264,7 @@ class RunTest(absltest.TestCase):
     for process in started:
       code, _, err = self._end(process)
       self.assertEqual(code, 2, err)
-      self.assertIn('ppo.clip: 0.1 of replica 0 and 0.2 of replica 1', err)
+      self.assertIn('ppo.clip: 0.1 in replica 0 and 0.2 in replica 1', err)
       self.assertEqual(err.count('\n'), 1, err)
     self.assertFalse((self.folder / 'differ').exists())
 

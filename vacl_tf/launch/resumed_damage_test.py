@@ -153,7 +153,7 @@ class ResumedDamageTest(parameterized.TestCase):
     self.assertEqual((ended.code, ended.err), (0, ''), ended.err)
     self.assertIn('Resuming in', ended.out)
     if name != 'curves.png' or damage is _folder:
-      self.assertRegex(ended.out, f'note: .*{name} .*now {name}.broken1')
+      self.assertRegex(ended.out, f'note: .*{name} .*renamed to {name}.broken1')
       self.assertTrue(os.path.lexists(self.path / f'{name}.broken1'))
     again = self._run(self.path)  # The mended run is as good as new.
     self.assertEqual(again.code, 0, again.err)

@@ -128,7 +128,7 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
   """Yields the lines of a result for the terminal."""
   yield (
     f'{found["env"]}, n = {found["counts"]}: {found["num_tasks"]} target '
-    f'tasks, {found["num_repeats"]} episodes each with drawn actions, twice'
+    f'tasks, {found["num_repeats"]} episodes each with sampled actions, twice'
   )
   yield 'worst tasks  success rate'
   for share, success in found['success_of_worst'].items():

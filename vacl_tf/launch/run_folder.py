@@ -95,7 +95,7 @@ def hold(
     if is_restart and _is_run(path):
       path = path.resolve()  # It may be a link or the current folder.
       beside = files.set_aside(path, '.old')
-      report(f'{path} is now {beside}')
+      report(f'{path} was renamed to {beside}')
       # The lock was renamed with the folder. Both locks are held, so that no
       # process that waits for the first one can get it.
       held.enter_context(_lock(path))
@@ -114,8 +114,8 @@ def check_name(path: pathlib.Path, flag: str = 'run_dir') -> None:
     found.append('bytes that are not UTF-8')
   if found:
     raise command_line.UsageError(
-      f'{flag}={name} has {" and ".join(found)} in it, which TensorFlow '
-      f'cannot read; give a --{flag} without'
+      f'{flag}={name} contains {" and ".join(found)}, which TensorFlow cannot '
+      f'read in a path; give another --{flag}'
     )
 
 
@@ -167,8 +167,8 @@ def _refuse_what_would_be_lost(path: pathlib.Path, cfg: config.Config) -> None:
   results = [name for name in _RESULTS if os.path.lexists(path / name)]
   if results and not has_checkpoint:
     raise command_line.UsageError(
-      f'{path} holds results ({", ".join(results)}) but no checkpoint to go on '
-      f'from; to train anew, {_REMEDY}'
+      f'{path} holds results ({", ".join(results)}) but no checkpoint to '
+      f'resume from; to train from scratch, {_REMEDY}'
     )
 
 
@@ -199,6 +199,5 @@ def _clear(path: pathlib.Path, report: Callable[[str], None]) -> None:
         (path / name).unlink()
   if found:
     report(
-      f'{path}: removed what a write left that was cut short '
-      f'({", ".join(found)})'
+      f'{path}: removed what an interrupted write left ({", ".join(found)})'
     )

@@ -96,7 +96,7 @@ class LostTest(_Case):
       with self._hold(is_restart=True) as path:
         self.assertEqual(_all(path), {})
       self.assertEqual(_all(self.folder / f'run.old{number}'), kept)
-    self.assertIn(f'{self.path} is now {self.path}.old2', self.notes)
+    self.assertIn(f'{self.path} was renamed to {self.path}.old2', self.notes)
 
   def test_a_restart_takes_a_config_that_is_another_or_none(self):
     self._write()
@@ -159,7 +159,7 @@ class LockTest(_Case):
       self._write('checkpoints/ckpt-3.index')
       with self._hold(is_restart=is_restart):
         self._assert_refused(
-          f'run is in the hands of process {os.getpid()} on .*, which trains '
+          f'run is in use by process {os.getpid()} on .*, which trains '
           'there; wait for it, or give another run_dir',
           is_restart=is_restart,
         )
@@ -170,7 +170,7 @@ class LockTest(_Case):
     self._write('metrics.csv')
     with self._hold(is_restart=True):
       self._assert_refused(
-        'in the hands of', path=self.folder / 'run.old1', is_restart=True
+        'is in use by', path=self.folder / 'run.old1', is_restart=True
       )
 
 

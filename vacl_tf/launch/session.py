@@ -105,8 +105,8 @@ def _check_cost(
   seconds = footprint.iteration_seconds(envs, cfg) / num_replicas
   if seconds > _MANY_SECONDS:
     note(
-      f'an iteration may take {seconds / 60.0:,.0f} minutes; it is shorter '
-      'with fewer agents or config.training.num_tasks'
+      f'an iteration may take {seconds / 60.0:,.0f} minutes; to shorten it, '
+      'lower the number of agents or config.training.num_tasks'
     )
 
 
@@ -297,7 +297,7 @@ def _leave(
   for name in run_folder.PICTURES:
     if (path / name).is_dir():
       beside = files.set_aside(path / name, '.broken')
-      note(f'{path / name} is a folder; it is now {beside.name}')
+      note(f'{path / name} is a folder; it was renamed to {beside.name}')
   print(f'  policy  {path / run_folder.POLICY}')
   try:
     # Notes would only be about steps missing because the run ended early.

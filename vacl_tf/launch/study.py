@@ -219,7 +219,7 @@ class _Runner:
       self._look_after()
     _tell(self._progress)
     if asked.number:
-      _tell('Stopped; the same command goes on.')
+      _tell('Stopped; the same command resumes.')
       return 128 + asked.number
     return self._close()
 
@@ -228,7 +228,7 @@ class _Runner:
     for state in damaged:
       _tell(
         f'{state.run.name} is damaged and left out: {state.trouble}; remove '
-        f'{state.path}, and the same command makes it anew'
+        f'{state.path} and run the same command again'
       )
     if damaged and not self._failed:
       return command_line.fail(f'{len(damaged)} runs are damaged, see above')
@@ -364,7 +364,7 @@ def count_jobs() -> int:
   jobs = most if JOBS.value is None else JOBS.value
   if not 1 <= jobs <= most:
     raise command_line.UsageError(
-      f'jobs={jobs} is out of range; allowed: 1 to {most}, the cores here'
+      f'jobs={jobs} is out of range; allowed: 1 to {most}, the number of cores'
     )
   return jobs
 

@@ -185,7 +185,7 @@ class Job:
     line = study_records.last_log_line(self._path)
     return Outcome(
       is_complete=False,
-      error=f'{what} ended with code {code}: {line or "it said nothing"} '
+      error=f'{what} ended with exit code {code}: {line or "no output"} '
       f'({self._path / study_records.LOG})',
     )
 

@@ -187,7 +187,7 @@ def _tell_difference(old: Sequence[str], new: Sequence[str]) -> str:
     for flags, others in ((old, new), (new, old))
   )
   if not was + now:
-    return 'the same ones in another order or number'
+    return 'the same flags in another order or number'
   return f'{was or "none"} instead of {now or "none"}'
 
 

@@ -184,7 +184,7 @@ class FlagsTest(parameterized.TestCase):
     ([], '--env=room --a=1 instead of none'),
     (['--env=room', '--a=2'], '--a=1 instead of --a=2'),
     (['--env=room', '--a=1', '--b=3'], 'none instead of --b=3'),
-    (['--a=1', '--env=room'], 'the same ones in another order or number'),
+    (['--a=1', '--env=room'], 'the same flags in another order or number'),
   )
   def test_runs_made_with_others_are_refused(self, flags, message):
     made = self._with_flags('--env=room', '--a=1')

@@ -70,7 +70,8 @@ def write(
   told = [x for x in states if study_table.is_told(x)]
   if not told:
     raise command_line.UsageError(
-      f'{folder} has no complete run of these {len(runs)}; run the study first'
+      f'{folder} has no complete run among these {len(runs)}; run the study '
+      'first'
     )
   scores = [study_table.score(state) for state in told]
   pictures = _draw(study, told, scores)  # Before anything is written.
@@ -135,8 +136,8 @@ def _claim(output: pathlib.Path, study: studies.Study) -> None:
     # A report that was interrupted while it wrote its stamp leaves part of it.
     if any(x.name != _STAMP + files.NEW for x in output.iterdir()):
       raise command_line.UsageError(
-        f'{output} has files but no {_STAMP}: it is no report; give another '
-        '--output'
+        f'{output} has files but no {_STAMP}, so it is not a report; give '
+        'another --output'
       )
     files.write_text(path, json.dumps(ours) + '\n')
     return

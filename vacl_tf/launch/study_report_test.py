@@ -252,7 +252,7 @@ class BadInputTest(_Case):
     self.assertNotIn('\n', str(caught.exception))
 
   def test_no_run(self):
-    self._assert_refused('no complete run of these 8')
+    self._assert_refused('no complete run among these 8')
     _write_run(self.folder, self.runs[0], [0.5] * 3)
     self._assert_refused('no complete run')
     self.assertFalse(self.output.exists())

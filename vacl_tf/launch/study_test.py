@@ -236,7 +236,7 @@ class RunTest(_Case):
         held.enter_context(locks.hold(path / study_jobs.LOCK))
       ended = self.run_plan(plan)
     self.assertEqual(ended.code, command_line.FAILURE)
-    self.assertLen(re.findall('failed: .* in the hands of', ended.out), 3)
+    self.assertLen(re.findall('failed: .* is in use by', ended.out), 3)
     self.assertIn('seed103 ended at', ended.out)
 
   def test_a_core_that_was_taken_away(self):
@@ -250,7 +250,7 @@ class RunTest(_Case):
     plan = _plan(self.root, methods=['uniform'])
     ended = self.run_plan(plan)
     self.assertEqual(ended.code, command_line.FAILURE)
-    self.assertIn('evaluation ended with code 0', ended.out)
+    self.assertIn('evaluation ended with exit code 0', ended.out)
     self.assertFalse(
       (plan.folder / plan.runs[0].name / 'evaluation.json').exists()
     )
@@ -310,7 +310,7 @@ class StopTest(_Case):
     process.send_signal(number)
     out, err = process.communicate(timeout=_SECONDS)
     self.assertEqual(process.returncode, 128 + number, err)
-    self.assertIn('the same command goes on', out)
+    self.assertIn('the same command resumes', out)
     self.assertEmpty(err)
     self._go_on()
 
@@ -321,13 +321,13 @@ class StopTest(_Case):
     out, err = second.communicate(timeout=_SECONDS)
     self.assertEqual(second.returncode, command_line.USAGE)
     self.assertEqual(err.count('\n'), 1, err)
-    self.assertIn(f'in the hands of process {process.pid} on ', err)
+    self.assertIn(f'is in use by process {process.pid} on ', err)
     self.assertEmpty(out)
     # Another part of the study may run, but not the same run.
     plan = _plan(self.root, methods=['uniform'])
     ended = self.run_plan(plan, (1, 2))
     self.assertEqual(ended.code, command_line.FAILURE)
-    self.assertRegex(ended.out, f'seed100 is in the hands of.* {process.pid} ')
+    self.assertRegex(ended.out, f'seed100 is in use by.* {process.pid} ')
     process.terminate()
     process.communicate(timeout=_SECONDS)
     self._go_on()

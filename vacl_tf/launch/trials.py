@@ -74,14 +74,14 @@ def of_task(name: str) -> str:
       *_, other = _of_counts(task, larger, _FEW_WORLDS)
     except (Exception, SystemExit) as error:
       raise ValueError(told + told_of(error, name)) from error
-    line += f'; played with {told}, too'
+    line += f'; also played with {told}'
     offset = max(offset, other)
   if not is_easier:
     line += ' (easy ones should be easier: check sample_easy)'
   if offset > _ATOL:
     line += (
-      f' (read_task is up to {offset:.2g} away from the task that was just '
-      'placed; unless worlds begin with noise it should be that task)'
+      f' (read_task differs by up to {offset:.2g} from the task just placed; '
+      'it should return that task, unless worlds start with noise)'
     )
   return line
 
@@ -317,7 +317,7 @@ class _Program:
     if len(mine) != len(its):
       raise curriculum_base.CurriculumError(
         f'it had {len(mine)} variables when it was made and {len(its)} later; '
-        'make all of them at once'
+        'create all of them when it is made'
       )
     for variable, value in zip(mine, its, strict=True):
       variable.assign(value)
@@ -387,13 +387,13 @@ def _check_alike(one: _Round, other: _Round, number: int) -> None:
   )
   if not are_alike:
     raise curriculum_base.CurriculumError(
-      f'{number} rounds after a resume it chooses other tasks than without '
-      'one: what it knows has to be in its state, and random numbers have to '
-      'come from the generator that it is given'
+      f'{number} rounds after a resume it chooses other tasks than without a '
+      'resume: keep all that it learns in its state, and draw random numbers '
+      'only from the generator that it is given'
     )
   for name, value in one[1].items():
     if not np.array_equal(value, other[1].get(name, np.inf), equal_nan=True):
       raise curriculum_base.CurriculumError(
-        f'{number} rounds after a resume {name} is another than without one: '
-        'what it knows has to be in its state'
+        f'{number} rounds after a resume {name} differs from its value without '
+        'a resume: keep all that it learns in its state'
       )

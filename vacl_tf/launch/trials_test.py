@@ -129,9 +129,12 @@ class CurriculumTest(parameterized.TestCase):
 
   @parameterized.parameters(
     (_OwnGenerator, '^1 rounds after a resume it chooses other tasks than'),
-    (_Hidden, '^1 rounds after a resume updates is another than without one'),
-    (_Doubled, '^update: kl is the name of what training itself measures'),
-    (_Covering, '^update: coverage is the name of what training itself'),
+    (
+      _Hidden,
+      '^1 rounds after a resume updates differs from its value without',
+    ),
+    (_Doubled, '^update: kl is the name of a metric of training itself; give'),
+    (_Covering, '^update: coverage is the name of a metric of training'),
     (_Infeasible, 'sample .*expected feasible tasks'),
   )
   def test_faults(self, chooser, message):
@@ -139,7 +142,7 @@ class CurriculumTest(parameterized.TestCase):
       self._try(chooser)
 
   @parameterized.parameters(
-    (_Short, 'expected 250 tasks, all of which are played, given 249 and'),
+    (_Short, 'expected 250 tasks and a size of 250, given 249 tasks and'),
     (_Infinite, '^update: expected a number or NaN for ratio, given inf$'),
   )
   def test_faults_of_one_in_tensorflow(self, make, message):
@@ -226,7 +229,7 @@ class PlainTaskTest(parameterized.TestCase):
 
   def test_the_largest_number_of_agents_is_played(self):
     self.assertIn(
-      '; no pictures; played with num_agents=4, too',
+      '; no pictures; also played with num_agents=4',
       self._try(_Plain, max_agents=4),
     )
     with self.assertRaisesRegex(
@@ -260,7 +263,7 @@ class PlainTaskTest(parameterized.TestCase):
 
   def test_where_it_is_huge_a_smaller_one_is(self):
     told = self._try(_Plain, max_agents=100)
-    self.assertIn('played with num_agents=16, too', told)
+    self.assertIn('also played with num_agents=16', told)
 
   def test_one_number_alone(self):
     self.assertNotIn('played with', self._try(_Pair))
@@ -340,7 +343,7 @@ class TaskTest(parameterized.TestCase):
 
   def test_what_is_read_should_be_what_was_placed(self):
     told = self._try(_Forgetful)
-    self.assertRegex(told, r'\(read_task is up to [\d.]+ away from the task')
+    self.assertRegex(told, r'\(read_task differs by up to [\d.]+ from the task')
 
 
 class AgentTest(absltest.TestCase):

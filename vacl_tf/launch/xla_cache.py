@@ -92,7 +92,7 @@ def use(note: Callable[[str], None]) -> None:
     own, shelf = _prepared(root)
   except OSError as error:
     reason = error.strerror or str(error)
-    note(f'programs are compiled anew: {root} cannot be used ({reason})')
+    note(f'compiled programs are not cached: {root} cannot be used ({reason})')
     return
   os.environ[_FLAGS] = f'{_flags()} {_DIRECTORY}{own} {_DEVICES}'.strip()
   atexit.register(shutil.rmtree, own, ignore_errors=True)
@@ -126,7 +126,7 @@ def failure(error: BaseException | None) -> str | None:
   reason = reason.partition(' [Op:')[0]
   return (
     f'compiled programs cannot be kept in {pathlib.Path(own).parent} '
-    f'({reason}); the same command with --xla_cache= goes on without'
+    f'({reason}); give --xla_cache= to run without the cache'
   )
 
 
@@ -153,14 +153,14 @@ def _prepared(root: pathlib.Path) -> tuple[pathlib.Path, pathlib.Path]:
     about = path.stat()
     others = stat.S_IWGRP | stat.S_IWOTH
     if about.st_uid != os.getuid() or about.st_mode & others:
-      raise OSError(f'others could write to it; chmod 700 {path}')
+      raise OSError(f'other users may write to it; run chmod 700 {path}')
   if shutil.disk_usage(root).free < _LEAST_FREE:
     raise OSError(f'less than {_LEAST_FREE >> 20} MB are free')
   if hasattr(os, 'posix_fallocate'):  # A quota may leave less than is free.
     with tempfile.TemporaryFile(dir=root) as file:
       os.posix_fallocate(file.fileno(), 0, _LEAST_ALLOWED)
   if any(x.isspace() for x in str(root)):
-    raise OSError('its name has a blank')
+    raise OSError('its name has a space')
   _remove_old(root)
   own = pathlib.Path(tempfile.mkdtemp(prefix=_OWN, dir=root))
   for path in _entries(shelf):

@@ -187,8 +187,8 @@ def num_outputs(action: specs.BoundedArray) -> int:
   is_bounded = np.all(np.isfinite(width) & (width > 0.0))
   if len(action.shape) != 1 or not is_bounded:
     raise ValueError(
-      f'action={action} is continuous and not a bounded vector; give it one '
-      'axis, and finite bounds that differ'
+      f'action={action} is continuous but not a bounded vector; give it one '
+      'axis, and finite bounds, low below high'
     )
   return 2 * action.shape[0]
 
@@ -219,8 +219,8 @@ def sizes(action: specs.BoundedArray) -> tuple[int, ...]:
   """
   if len(action.shape) > 1 or np.any(action.minimum):
     raise ValueError(
-      f'action={action} is not a choice, or a vector of choices, that are '
-      'counted from 0; see types.discrete and types.multi_discrete'
+      f'action={action} is neither a choice counted from 0 nor a vector of '
+      'such choices; see types.discrete and types.multi_discrete'
     )
   most = np.broadcast_to(action.maximum, action.shape)
   return tuple(int(x) + 1 for x in most.reshape(-1))

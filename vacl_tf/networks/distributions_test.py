@@ -318,11 +318,11 @@ class MakeTest(parameterized.TestCase, tf.test.TestCase):
 
   @parameterized.parameters(
     (specs.BoundedArray((), 'int32', 1, 4), 'counted from 0'),
-    (specs.BoundedArray((2, 2), 'int32', 0, 4), 'a vector of choices'),
+    (specs.BoundedArray((2, 2), 'int32', 0, 4), 'a vector of such choices'),
     (_continuous(), 'one axis'),
     (_continuous(2, 2), 'one axis'),
     (_continuous(2, high=np.inf), 'finite bounds'),
-    (_continuous(2, high=[1.0, -1.0]), 'that differ'),
+    (_continuous(2, high=[1.0, -1.0]), 'finite bounds, low below high'),
   )
   def test_other_actions_are_refused(self, action, words):
     with self.assertRaisesRegex(ValueError, words):

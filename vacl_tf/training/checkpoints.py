@@ -81,8 +81,8 @@ class Checkpointer:
       self._files(_INDEX) or any(self._directory.glob('ckpt-*.broken'))
     ):
       raise UnusableError(
-        f'no checkpoint in {self._directory} is whole; to train anew, give '
-        'another run_dir, or restart=True, which sets the run aside'
+        f'no checkpoint in {self._directory} is intact; to train from scratch, '
+        'give another run_dir, or restart=True, which sets the run aside'
       )
     with files.writing(self._directory):
       self._clear(report)
@@ -128,8 +128,8 @@ class Checkpointer:
         pass  # The checkpoint is damaged, which the caller reports.
       except OSError as error:
         raise UnusableError(
-          f'{path} cannot be read ({error.strerror}); it is left as it is: the '
-          'same command resumes from it when it can be'
+          f'{path} cannot be read ({error.strerror}); it is unchanged, and '
+          'the same command resumes from it when it can be read'
         ) from error
 
   def _has_other_shapes(self, path: str) -> bool:
@@ -210,8 +210,7 @@ class Checkpointer:
     if torn:
       names = ', '.join(sorted(path.name for path in torn))
       report(
-        f'{self._directory}: removed what a save left that was cut short '
-        f'({names})'
+        f'{self._directory}: removed what an interrupted save left ({names})'
       )
     (self._directory / _OF_MANAGER).unlink(missing_ok=True)
 

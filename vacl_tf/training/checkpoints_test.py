@@ -157,7 +157,7 @@ class CheckpointerTest(tf.test.TestCase, parameterized.TestCase):
       ),
       mock.patch.object(pathlib.Path, 'open', side_effect=refused),
       self.assertRaisesRegex(
-        checkpoints.UnusableError, 'ckpt-2.* cannot be read .* left as it is'
+        checkpoints.UnusableError, 'ckpt-2.* cannot be read .* it is unchanged'
       ),
     ):
       self._open()

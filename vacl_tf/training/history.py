@@ -54,8 +54,8 @@ def cut(
   except _BROKEN as error:
     beside = files.set_aside(path, '.broken')
     report(
-      f'{path} is broken ({reading.reason(error)}); it is now {beside.name}, '
-      'and earlier snapshots of the curriculum are missing'
+      f'{path} is broken ({reading.reason(error)}); it was renamed to '
+      f'{beside.name}, and earlier snapshots of the curriculum are missing'
     )
     return
 

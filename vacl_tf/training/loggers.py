@@ -89,12 +89,12 @@ class CsvLogger:
       rows = [row for row in rows if int(row['iteration']) <= last_iteration]
     except FileNotFoundError:
       if last_iteration:
-        report(f'{path} is missing, and with it what was logged so far')
+        report(f'{path} is missing, so the rows logged so far are lost')
       return
     except (reading.UnreadableError, ValueError, KeyError) as error:
       raise checkpoints.UnusableError(
-        f'{path} is not what a run writes ({reading.one_line(error)}); move it '
-        'away to go on without the rows so far'
+        f'{path} is not a table of a run ({reading.one_line(error)}); move it '
+        'away to continue without the rows so far'
       ) from error
     if rows and last_iteration % interval:
       scores = [x for x in names if _is_score(x)]
@@ -126,8 +126,8 @@ class CsvLogger:
     """Raises UnusableError if the file has other columns than the row."""
     if list(reading.read_table(self._path)) != list(row):
       raise checkpoints.UnusableError(
-        f'{self._path} has other columns than this run; move it away to go on '
-        'without the rows so far'
+        f'{self._path} has other columns than this run; move it away to '
+        'continue without the rows so far'
       )
 
   def sync(self) -> None:
@@ -189,7 +189,7 @@ class TensorBoardLogger:
     """
     if directory.exists() and not directory.is_dir():
       beside = files.set_aside(directory, '.broken')
-      report(f'{directory} is no folder of events; it is now {beside.name}')
+      report(f'{directory} is not a folder; it was renamed to {beside.name}')
     if not directory.is_dir():
       return
     with files.writing(directory):

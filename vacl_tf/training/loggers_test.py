@@ -85,7 +85,7 @@ class CsvLoggerTest(tf.test.TestCase, parameterized.TestCase):
     notes = []
     loggers.CsvLogger.cut(self.path, 2, 2, notes.append)
     self.assertEqual(
-      notes, [f'{self.path} is missing, and with it what was logged so far']
+      notes, [f'{self.path} is missing, so the rows logged so far are lost']
     )
     self.assertFalse(self.path.exists())
 
@@ -109,8 +109,8 @@ class CsvLoggerTest(tf.test.TestCase, parameterized.TestCase):
 
   @parameterized.parameters(
     ('coverage,', 'covrage,', 'no column coverage'),
-    ('1,100,0.5,', '1,100,NaN,', 'a wall_seconds that is none'),
-    ('1,100,0.5,', '1,-100,0.5,', 'a env_steps that is none'),
+    ('1,100,0.5,', '1,100,NaN,', 'column wall_seconds has an invalid number'),
+    ('1,100,0.5,', '1,-100,0.5,', 'column env_steps has an invalid number'),
   )
   def test_cut_refuses_what_cannot_be_drawn(self, old, new, reason):
     self._write(_row(1), _row(2, 0.25))

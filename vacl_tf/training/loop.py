@@ -115,8 +115,8 @@ def together(
   others = {*metrics, *run.score_names, *progress(run), 'wall_seconds'}
   if doubled := sorted(others & set(told)):
     raise curriculum_base.CurriculumError(
-      f'update: {doubled[0]} is the name of what training itself measures; '
-      'give this number another name'
+      f'update: {doubled[0]} is the name of a metric of training itself; give '
+      'this number another name'
     )
   if all(math.isfinite(float(metrics[name])) for name in _WATCHED):
     numbers = {name: np.asarray(x).tolist() for name, x in told.items()}
@@ -142,7 +142,7 @@ def _check_sizes(
   if not is_held or not (is_probe or is_whole):
     raise curriculum_base.CurriculumError(
       f'{source}: expected sizes that are multiples of {multiple}, not all 0, '
-      f'and as many rows at least, given sizes {sizes} and {rows} rows'
+      f'and at least as many rows, given sizes {sizes} and {rows} rows'
     )
 
 

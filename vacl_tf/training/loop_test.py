@@ -125,8 +125,8 @@ class CheckTest(tf.test.TestCase):
       programs.sample = lambda _, wrong=wrong: (wrong,)
       with self.assertRaisesRegex(
         base.CurriculumError,
-        f'expected 8 tasks, all of which are played, given {len(phi)} and a '
-        f'size of {size}$',
+        f'expected 8 tasks and a size of 8, given {len(phi)} tasks and a size '
+        f'of {size}$',
       ):
         loop.iterate(run, programs, cfg)
     self.assertEqual(int(run.env_steps), 0)
@@ -153,7 +153,8 @@ class CheckTest(tf.test.TestCase):
     for name in ('success', 'coverage', 'entropy', 'env_steps', 'wall_seconds'):
       programs.update = lambda *_, name=name: {name: tf.constant(0.5)}
       with self.assertRaisesRegex(
-        base.CurriculumError, f'update: {name} is the name of what training'
+        base.CurriculumError,
+        f'update: {name} is the name of a metric of training',
       ):
         loop.iterate(run, programs, cfg)
 

@@ -66,7 +66,8 @@ def load_policy(
     policy = _build(cfg, facts)
   except (ImportError, ValueError) as error:
     raise _unusable_facts(
-      directory, f'{error}; if you trust its author, run_graph runs its graph'
+      directory,
+      f'{error}; if you trust its author, give run_graph to run its graph',
     ) from error
   _fill(policy, directory)
   return policy, facts
@@ -169,7 +170,7 @@ def _fill(policy: export.ExportedPolicy, directory: pathlib.Path) -> None:
       different = sorted(
         x for x in shapes | expected if shapes.get(x) != expected.get(x)
       )
-      raise ValueError(f'{different[0]} is not of the described network')
+      raise ValueError(f'{different[0]} does not fit the described network')
     for name, variable in wanted.items():
       variable.assign(reader.get_tensor(name))
   except (tf.errors.OpError, ValueError, IndexError, RuntimeError) as error:

@@ -150,7 +150,7 @@ class WeightsTest(_Case):
     other = _export(self.folder.with_name('other'), 'simple_spread')
     shutil.rmtree(self.folder / 'variables')
     (other / 'variables').rename(self.folder / 'variables')
-    self._assert_refused('is not of the described network')
+    self._assert_refused('does not fit the described network')
 
   def test_a_pipe_is_not_waited_for(self):
     _export(self.folder, 'speaker_listener')

@@ -151,7 +151,7 @@ class Group(Replicas):
       lines = content.tobytes().decode(errors='replace').rstrip().split('\n')
       told.append(dict(x.partition('=')[::2] for x in lines))
     return ', '.join(
-      f'{name}: {told[0].get(name)} of replica 0 and {others.get(name)} of '
+      f'{name}: {told[0].get(name)} in replica 0 and {others.get(name)} in '
       f'replica {index}'
       for index, others in enumerate(told)
       for name in sorted({*told[0], *others})

@@ -130,8 +130,8 @@ class ShareTest(parameterized.TestCase, tf.test.TestCase):
     for found in _run(3, lambda group: group.differences(facts[group.index])):
       self.assertRegex(
         found,
-        '^rest: None of replica 0 and x* of replica 2, '
-        'seed: 1 of replica 0 and 2 of replica 2$',
+        '^rest: None in replica 0 and x* in replica 2, '
+        'seed: 1 in replica 0 and 2 in replica 2$',
       )
     self.assertEqual(replicas_lib.ALONE.differences(facts[0]), '')
 

@@ -66,8 +66,8 @@ def make(world: config.EnvironmentConfig, **options: Any) -> 'base.World':
   """
   if world.horizon != HORIZON:
     raise ValueError(
-      f'horizon={world.horizon}: that of {world.name} is {HORIZON}; leave it '
-      'out'
+      f'horizon={world.horizon} is not possible in {world.name}; allowed: '
+      f'{HORIZON}, the default; leave it out'
     )
   from vacl_tf.environments import hide_and_seek
 

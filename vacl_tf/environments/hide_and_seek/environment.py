@@ -139,7 +139,7 @@ class HideAndSeekWorlds:
       ValueError: there are no tasks yet, or the actions are not valid.
     """
     if self._phi is None:
-      raise ValueError('step before place; give the worlds their tasks first')
+      raise ValueError('step was called before place; call place first')
     actions = self._actions_of_all(actions)
     self._handle(actions)
     forces = mechanics.FORCES[actions[..., : mechanics.LOCK]]
@@ -340,13 +340,13 @@ class HideAndSeekWorlds:
     if actions.shape != expected or not is_integer:
       raise ValueError(
         f'actions are {actions.dtype} of shape {list(actions.shape)}; allowed: '
-        f'integers of shape {list(expected)}, five choices of each agent'
+        f'integers of shape {list(expected)}, five choices for each agent'
       )
     least, most = actions.min((0, 1)), actions.max((0, 1))
     if np.any(least < 0) or np.any(most >= mechanics.HEADS):
       raise ValueError(
-        f'actions go from {least.tolist()} to {most.tolist()}; allowed: 0 to '
-        f'{[choices - 1 for choices in mechanics.HEADS]} of the five heads'
+        f'actions range from {least.tolist()} to {most.tolist()}; allowed: 0 '
+        f'to {[choices - 1 for choices in mechanics.HEADS]} for the five heads'
       )
     everybody = np.empty([self.num_worlds, cast.num_agents, expected[2]], int)
     everybody[:] = mechanics.NO_OP

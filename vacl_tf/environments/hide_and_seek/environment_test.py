@@ -317,7 +317,7 @@ class ErrorTest(_Case):
       _worlds('ramp_use', num_worlds, threads)
 
   def test_tasks_come_first(self):
-    with self.assertRaisesRegex(ValueError, 'step before place'):
+    with self.assertRaisesRegex(ValueError, 'step was called before place'):
       _worlds('ramp_use', 1).step(np.zeros([1, 1, 5], int))
 
   def test_illegal_tasks(self):

@@ -117,7 +117,7 @@ def _step_both(
   alone = _timed(lambda: bare.step(nstep=arena.NUM_SUBSTEPS))
   differs = np.flatnonzero((bare.state != physics.state).any(1))
   if differs.size and worlds.num_unstable == num_unstable:
-    raise RuntimeError('the same physics from the same state ended elsewhere')
+    raise RuntimeError('the same physics ended in another state')
   # Worlds that diverged were reset.
   bare.reset(differs, stage=mujoco.mjtStage.mjSTAGE_NONE.value)
   bare.state[differs] = physics.state[differs]

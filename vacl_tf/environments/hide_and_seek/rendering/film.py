@@ -140,7 +140,7 @@ def _render(
       )
     except subprocess.TimeoutExpired as error:
       raise _NoPicturesError(
-        f'MUJOCO_GL={platform}: not done after {_PATIENCE:.3g} s'
+        f'MUJOCO_GL={platform}: timed out after {_PATIENCE:.3g} s'
       ) from error
     if done.returncode == 0:
       return np.load(path)
@@ -149,5 +149,5 @@ def _render(
     reason = f'lib{library} is not installed'
   else:
     told = done.stderr.decode(errors='replace').strip().split('\n')[-1]
-    reason = textwrap.shorten(told, 80) or f'it ends with {done.returncode}'
+    reason = textwrap.shorten(told, 80) or f'exit code {done.returncode}'
   raise _NoPicturesError(f'MUJOCO_GL={platform}: {reason}')
