@@ -97,7 +97,9 @@ class HindsightTest(tf.test.TestCase, parameterized.TestCase):
 
   def test_a_task_without_goals_is_refused_with_one_line(self):
     tasks = SimpleNamespace(goals=(), num_dims=4)
-    with self.assertRaisesRegex(base.UnsuitableError, 'has no `goals`.*; allowed: another'):
+    with self.assertRaisesRegex(
+      base.UnsuitableError, 'has no `goals`.*; allowed: another'
+    ):
       _make(tasks)
 
   def test_the_state_is_all_that_matters(self):
