@@ -75,8 +75,8 @@ class CheckSizeTest(parameterized.TestCase, tf.test.TestCase):
       if rows == 5 and least <= size <= 5:
         base.check_size(batch, 5, 'sample', is_probe)
         continue
-      message = f'^sample: expected 5 tasks, .* given {rows} and .* of {size}$'
-      with self.assertRaisesRegex(base.CurriculumError, message):
+      message = f'expected 5 tasks .*, given {rows} tasks and a size of {size}$'
+      with self.assertRaisesRegex(base.CurriculumError, f'^sample: {message}'):
         base.check_size(batch, 5, 'sample', is_probe)
 
 

@@ -53,7 +53,7 @@ class LoadTest(parameterized.TestCase):
     ({'name': 'lock_and_return', 'num_boxes': 9}, r'=9 .*allowed: 1 to 8'),
     ({'name': 'lock_and_return', 'num_agents': 9}, r'=9 .*allowed: 1 to 8'),
     ({'name': 'ramp_use', 'num_agents': 2}, r'=2 .*allowed: 1$'),
-    ({'name': 'ramp_use', 'horizon': 30}, r'horizon=30: .* 60; leave it out'),
+    ({'name': 'ramp_use', 'horizon': 30}, r'horizon=30 .* 60, .*leave it out'),
   )
   def test_an_impossible_world_is_refused(self, given, message):
     with self.assertRaisesRegex(ValueError, message):
