@@ -232,7 +232,7 @@ class ReportTest(parameterized.TestCase):
 
   def test_of_a_folder_of_runs_one_is_proposed(self):
     with self.assertRaisesRegex(
-      command_line.UsageError, f'give one of them, {self.run_dir} say$'
+      command_line.UsageError, f'give one of them, like {self.run_dir}$'
     ):
       self._report(self.run_dir.parent)
     self.assertFalse(self.output.exists())
