@@ -54,7 +54,11 @@ class StudiesTest(parameterized.TestCase):
     for (run, cfg), (other, theirs) in itertools.combinations(
       zip(runs, configs, strict=True), 2
     ):
-      self.assertNotEqual(cfg, theirs, f'{run.name} is {other.name}')
+      self.assertNotEqual(
+        (cfg, run.task.num_env_steps),
+        (theirs, other.task.num_env_steps),
+        f'{run.name} is {other.name}',
+      )
 
   @parameterized.parameters(*_FACTORIAL.tasks)
   def test_paper_is_the_curriculum_of_that_preset(self, *task):
@@ -106,6 +110,23 @@ class StudiesTest(parameterized.TestCase):
     self.assertEqual(_config(run), published)
     self.assertNotIn('decay', ' '.join(run.flags))
 
+  def test_the_learner_of_the_paper_gets_the_curriculum_of_the_default(self):
+    task = _FACTORIAL.tasks[-1]
+    published, ours, theirs, uniform = (
+      _config(studies.Run(task, method, 100))
+      for method in (
+        'preset_paper',
+        studies.BASELINE,
+        'paper_learner',
+        'paper_learner_uniform',
+      )
+    )
+    self.assertEqual(theirs.curriculum, ours.curriculum)
+    for cfg in (theirs, uniform):
+      differing = overrides.differences(published, cfg)
+      self.assertNotEmpty(differing)
+      self.assertTrue(all(x.startswith('curriculum.') for x in differing))
+
   def test_claims_change_one_constant_of_task_expansion(self):
     [task, *_] = studies.find('claims').tasks
     for method, other, want in (
@@ -148,8 +169,8 @@ class StudiesTest(parameterized.TestCase):
 
   def test_runs_of_the_factorial_study(self):
     runs = studies.list_runs(_FACTORIAL, _SEEDS)
-    # Two tasks with 8 methods, one with 3 and one with 4.
-    self.assertLen(runs, len(_SEEDS) * (2 * 8 + 3 + 4))
+    # Two tasks with 8 methods, one with 3 and two with 4.
+    self.assertLen(runs, len(_SEEDS) * (2 * 8 + 3 + 2 * 4))
     self.assertEqual(
       [run.name for run in runs[:7]],
       [

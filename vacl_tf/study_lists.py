@@ -112,8 +112,8 @@ _POPULATION = (
 ALL = (
   Study(
     name='factorial',
-    about='Curricula with one learner, at a constant rate, and the preset '
-    'without one thing at a time.',
+    about='Curricula with one learner, at a constant rate, the preset '
+    'without one thing at a time, and curricula with the learner of the paper.',
     stages=(
       (
         (study_tasks.SIMPLE_SPREAD, _CURRICULA),
@@ -127,6 +127,12 @@ ALL = (
         # No vacl_no_target, because the preset draws no target tasks.
         (study_tasks.SPEAKER_LISTENER, _CURRICULA),
         (study_tasks.HARD_SPREAD, (*_CURRICULA, 'vacl_no_target')),
+      ),
+      (
+        (
+          study_tasks.SIMPLE_SPREAD_5M,
+          (_BASELINE, 'preset_paper', 'paper_learner', 'paper_learner_uniform'),
+        ),
       ),
     ),
   ),

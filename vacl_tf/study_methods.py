@@ -33,6 +33,15 @@ _PAPER = _fields(
   target_share=0.0,
   seed_choice='first',
 )
+# The curriculum of the preset `default` in Simple-Spread.
+_DEFAULT = _fields(
+  num_children=400,
+  max_children_per_seed=4,
+  step_size=0.4,
+  noise=2.0,
+  noise_probability=0.25,
+  seed_choice='random',
+)
 # As the authors ran it in Simple-Spread.
 _AUTHORS_RCG = _fields(noise=0.6, noise_probability=1.0)
 _PURE = _fields(knows_easy='false')
@@ -43,6 +52,10 @@ _METHODS = {
   'vacl_paper': _PAPER,
   # As published, with the learner of the paper.
   'preset_paper': ('--preset=paper',),
+  # The learner of the paper with the curriculum of the preset `default`; a test
+  # checks that they agree. Then the same learner without a curriculum.
+  'paper_learner': ('--preset=paper', *_DEFAULT),
+  'paper_learner_uniform': ('--preset=paper', '--curriculum=uniform'),
   'uniform': ('--curriculum=uniform',),
   'vacl_no_target': _fields(target_share=0.0),
   # Each leaves out one thing that the preset `default` adds.

@@ -112,6 +112,10 @@ SIMPLE_SPREAD_24_WIDE = SIMPLE_SPREAD_24._replace(
   flags=(*SIMPLE_SPREAD_24.flags, '--config.environment.cover_radius=0.25'),
   chance=0.2,
 )
+# For the learner of the paper, which takes an hour for these steps.
+SIMPLE_SPREAD_5M = SIMPLE_SPREAD._replace(
+  name='simple_spread_n4_5m', num_env_steps=5_000_000, core_minutes=60.0
+)
 SIMPLE_SPREAD_LONG = SIMPLE_SPREAD._replace(
   name='simple_spread_n4_30m', num_env_steps=30_000_000, core_minutes=540.0
 )
