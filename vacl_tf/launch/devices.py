@@ -3,10 +3,12 @@
 """The device and the number of threads that a process computes with."""
 
 import contextlib
+import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import tensorflow as tf
+import threadpoolctl
 from absl import flags
 
 from vacl_tf import machine
@@ -75,9 +77,13 @@ def bound_threads() -> None:
   if THREADS.value is None or not command_line.is_own_process():
     return
   machine.bound_threads(THREADS.value)
+  most = machine.threads()
   with before_first_operation():
-    tf.config.threading.set_intra_op_parallelism_threads(machine.threads())
-    tf.config.threading.set_inter_op_parallelism_threads(machine.threads())
+    tf.config.threading.set_intra_op_parallelism_threads(most)
+    tf.config.threading.set_inter_op_parallelism_threads(most)
+  # NumPy is loaded; a library that is loaded later reads the variable.
+  threadpoolctl.threadpool_limits(most, user_api='blas')
+  os.environ['OPENBLAS_NUM_THREADS'] = str(most)
 
 
 def use(local_index: int = 0) -> None:

@@ -55,22 +55,27 @@ class DevicesTest(parameterized.TestCase):
       'from vacl_tf.launch import command_line, devices\n'
       'from vacl_tf import machine\n'
       'import tensorflow as tf\n'
+      'import threadpoolctl\n'
       'def main():\n'
       '  devices.bound_threads()\n'
       '  threading = tf.config.threading\n'
       '  print(machine.threads(),\n'
       '    threading.get_intra_op_parallelism_threads(),\n'
       '    threading.get_inter_op_parallelism_threads())\n'
+      '  from scipy import linalg\n'  # Has a BLAS of its own.
+      '  print(*[x["num_threads"] for x in threadpoolctl.threadpool_info()])\n'
       'command_line.start(main, command_line.defines(devices.THREADS))\n'
     )
+    environment = commands.environment()
+    environment.pop('OPENBLAS_NUM_THREADS', None)  # Tests set it.
     ended = subprocess.run(
       [sys.executable, '-c', program],
       capture_output=True,
       text=True,
-      env=commands.environment(),
+      env=environment,
       check=True,
     )
-    self.assertEqual(ended.stdout.split(), ['1', '1', '1'])
+    self.assertEqual(ended.stdout.splitlines(), ['1 1 1', '1 1'])
 
   @parameterized.parameters(
     ('main', '--threads=1'), ('main', '--num_replicas=2'), ('check',)
