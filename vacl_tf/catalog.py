@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The registries of tasks, agents and curricula.
 
-One line registers each entry, beside its definition. See docs/guides.
+One line registers an entry. Those of the library are in `builtin.py`; users
+register theirs in their own modules (docs/guides).
 """
 
 import dataclasses

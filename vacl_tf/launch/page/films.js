@@ -118,7 +118,8 @@ class Film {
     }
     for (const [index, [track, radius]] of filled) {
       const [atX, atY] = this.place(track, time);
-      disc(context, x(atX), y(atY), Math.max(scale * radius, LEAST_DISC * side));
+      const size = Math.max(scale * radius, LEAST_DISC * side);
+      disc(context, x(atX), y(atY), size);
       context.fillStyle = this.colours[look[index]];
       context.fill();
     }
