@@ -56,7 +56,7 @@ class Wall(NamedTuple):
 
 
 def from_others(x: tf.Tensor) -> Iterator[tf.Tensor]:
-  """Yields differences [2, n, B], x_i - x_(i + k), for k = 1 .. n - 1.
+  """Yields differences [2, n, B], x_i - x_(i + k mod n), for k = 1 .. n - 1.
 
   Each pair is computed twice, once for each of its bodies. Computing it once
   would halve the arithmetic, but adding the result to both bodies costs more:
@@ -104,7 +104,7 @@ def contact_forces(x: tf.Tensor, radius: np.ndarray | float) -> tf.Tensor:
 
 
 def _parting_offset(num: int, k: int) -> np.ndarray:
-  """Returns [n, 1], added to the differences of bodies i and i + k.
+  """Returns [n, 1], added to the differences of bodies i and i + k mod n.
 
   Contact forces of coincident bodies have no direction. The offset gives them
   one, along the diagonal, with opposite signs for the two. For bodies that are
@@ -117,7 +117,11 @@ def _parting_offset(num: int, k: int) -> np.ndarray:
 def wall_forces(
   x: tf.Tensor, radius: float, walls: Sequence[Wall]
 ) -> tf.Tensor:
-  """Returns the walls' forces [2, n, B] on discs at x."""
+  """Returns the forces [2, n, B] of walls on discs at x [2, n, B].
+
+  If a disc's centre is past an end of a wall, the force is oblique: it also
+  pushes the disc along the wall, away from it.
+  """
   total = tf.zeros_like(x)
   for wall in walls:
     along, across = (x[1], x[0]) if wall.is_vertical else (x[0], x[1])

@@ -29,8 +29,10 @@ LANDMARK_RADIUS = 0.15
 COVER_DISTANCE = BALL_RADIUS + LANDMARK_RADIUS
 # Largest distance from any disc to a landmark whose flag is 1.
 FLAG_DISTANCE = AGENT_RADIUS + LANDMARK_RADIUS
-REWARD_COVERED = 0.2  # Over n, per landmark and step; includes the scale 0.1.
-REWARD_ALL_COVERED = 0.1  # In addition, each step.
+# Rewards of a step, to all agents, as in the released code; the scale of 0.1 is
+# included.
+REWARD_COVERED = 0.2  # Divided by n; for each covered landmark.
+REWARD_ALL_COVERED = 0.1  # In addition.
 HALF_WIDTH = 2.0  # Half the side of the square of tasks, metres.
 _CELL = 0.4  # Smallest side of a cell of the grid for easy tasks, metres.
 _JITTER = 0.05  # Largest offset from the centre of a cell, metres.
@@ -51,7 +53,7 @@ class PushBallState(NamedTuple):
 class PushBallTaskSpace(task_space.BoxTaskSpace):
   """phi = agents, then balls, then landmarks: 6 n numbers."""
 
-  def __init__(self, num_agents: int, easy_side: float = 0.0) -> None:
+  def __init__(self, num_agents: int, easy_side: float) -> None:
     """Initialises the space.
 
     Args:
@@ -73,8 +75,8 @@ class PushBallTaskSpace(task_space.BoxTaskSpace):
     self._centre = ((cells - (side - 1) / 2) * cell).astype(np.float32)
     is_rim = (cells % (side - 1) == 0).any(1)
     self._rim = is_rim.astype(np.float32)
-    # Number of the ring around each cell that another cell lies in; ring 1 is
-    # the 3 x 3 neighbourhood.
+    # [cells, cells] the ring around one cell that another cell lies in; ring 1
+    # is the 3 x 3 neighbourhood with the cell itself.
     ring = np.abs(cells[:, None] - cells).max(-1)
     self._ring = np.maximum(ring, 1).astype(np.float32)
 
@@ -91,24 +93,34 @@ class PushBallTaskSpace(task_space.BoxTaskSpace):
     The grid is centred, so that its rim is inside the room up to n = 8. In the
     released code it is off by half a cell.
     """
-    balls, landmarks, agents, jitter = randomness.split(seed, 4)
+    ball_seed, landmark_seed, agent_seed, jitter_seed = randomness.split(
+      seed, 4
+    )
     nowhere = tf.zeros([self.num_agents, num_tasks, len(self._rim)])
-    ball = self._choose(nowhere, self._rim, balls)
+    ball = self._choose(nowhere, self._rim, ball_seed)
     is_ball = tf.add_n(tf.unstack(tf.one_hot(ball, len(self._rim))))
     off_grid_or_ball = self._rim + is_ball
     landmark = self._choose(
-      self._rings(ball, landmarks), off_grid_or_ball, landmarks
+      self._rings(ball, landmark_seed), off_grid_or_ball, landmark_seed
     )
-    agent = self._choose(self._rings(ball, agents), is_ball, agents)
+    agent = self._choose(self._rings(ball, agent_seed), is_ball, agent_seed)
     cell = tf.transpose(tf.concat([agent, ball, landmark], 0))
     middle = tf.gather(self._centre, cell)
     points = middle + randomness.uniform(
-      jitter, [num_tasks, self.num_entities, 2], -_JITTER, _JITTER
+      jitter_seed, [num_tasks, self.num_entities, 2], -_JITTER, _JITTER
     )
     return tf.reshape(points, [num_tasks, self.num_dims])
 
   def _rings(self, ball: tf.Tensor, seed: types.Seed) -> tf.Tensor:
-    """Returns rings [n, tasks, cells] around the balls, in random order."""
+    """Returns the ring around each ball that each cell lies in.
+
+    Args:
+      ball: [n, tasks] cells of the balls.
+      seed: seed of the order.
+
+    Returns:
+      [n, tasks, cells], with the balls of each task in random order.
+    """
     order = randomness.uniform(randomness.fold(seed, 1), tf.shape(ball))
     order = tf.argsort(order, axis=0)
     shuffled = tf.gather(tf.transpose(ball), tf.transpose(order), batch_dims=1)
@@ -136,7 +148,12 @@ class PushBallTaskSpace(task_space.BoxTaskSpace):
 
 
 def _easy_grid(num_agents: int, side: float) -> tuple[int, float]:
-  """Returns the cells along a side of the grid, and a cell's side in metres."""
+  """Returns the number of cells along a side of the grid, and a cell's side.
+
+  Args:
+    num_agents: number of agents, also of balls and of landmarks.
+    side: side of the grid without its rim, metres; 0 for the task's own.
+  """
   if not side:
     return num_agents, _CELL
   num_cells = int(side / _CELL + 1e-6)
@@ -150,9 +167,10 @@ def _easy_grid(num_agents: int, side: float) -> tuple[int, float]:
 
 
 class PushBall(base.Environment):
-  """Rewards every landmark with a ball on it, and adds a bonus for all."""
+  """Rewards all agents for each landmark with a ball on it.
 
-  is_terminal = False
+  They get a bonus while all landmarks have one.
+  """
 
   def __init__(
     self,
@@ -211,13 +229,7 @@ class PushBall(base.Environment):
     pushed = physics.action_forces(tf.transpose(action[0]))
     force = tf.concat([pushed, tf.zeros_like(pushed)], 1)  # Balls do not act.
     force += physics.contact_forces(position, self._radius)
-    position, velocity = physics.integrate(
-      position, scenario.worlds_last(state.velocity), force
-    )
-    return state._replace(
-      position=scenario.worlds_last(position),
-      velocity=scenario.worlds_last(velocity),
-    )
+    return scenario.moved(state, force)
 
   def observe(self, state: PushBallState) -> types.Observations:
     """Returns observations with flags as in the released code.
@@ -228,15 +240,12 @@ class PushBall(base.Environment):
     position = scenario.worlds_last(state.position)
     landmark = scenario.worlds_last(state.landmark)
     agent, ball = tf.split(position, 2, 1)
-    towards = scenario.differences(agent, landmark)  # [2, m, n, B]
-    flag = scenario.any_near(position, landmark, FLAG_DISTANCE)
-    flag = tf.cast(flag, tf.float32)[:, None]
-    flag = tf.broadcast_to(flag, tf.shape(towards)[1:])
-    between = agent[:, None] - agent[:, :, None]  # [2, self, other, B]
+    is_near = scenario.any_near(position, landmark, FLAG_DISTANCE)
+    towards = scenario.differences(agent, landmark)
     seen = {
-      'agents': scenario.without_self(between),
+      'agents': scenario.to_others(agent),
       'balls': scenario.differences(agent, ball),
-      'landmarks': tf.concat([flag[None], towards], 0),
+      'landmarks': scenario.flagged(is_near, towards),
     }
     own = tf.concat([state.velocity, state.position], -1)[:, : self.num_agents]
     entities = {kind: scenario.agents_first(x) for kind, x in seen.items()}
@@ -259,7 +268,7 @@ class PushBall(base.Environment):
     return scenario.legend(agent=scenario.BLUE, ball=scenario.ORANGE)
 
   def observation_bounds(self) -> tuple[Mapping[str, base.Bounds], ...]:
-    """Returns bounds that hold even if all bodies always push the same one."""
+    """Returns bounds that hold even if all bodies always push one of them."""
     force = physics.largest_force(self._radius.max(), 2 * self.num_agents)
     speed, way = physics.largest_motion(force, self.horizon)
     position = HALF_WIDTH + way
@@ -270,7 +279,7 @@ class PushBall(base.Environment):
       'balls': scenario.bounds(2 * position, 2 * position),
       'landmarks': scenario.bounds(towards, towards, flag=True),
     }
-    return (bounds,) * len(self.roles)
+    return (bounds,)
 
   def draw(self, state: PushBallState) -> list[shapes.Scene]:
     covered = np.asarray(self._is_covered(state)).T

@@ -30,7 +30,7 @@ LANDMARK_RADIUS = 0.04
 # Square metres: the released code compares a squared distance with the sum of
 # the radii, so that the goal is reached at 0.339 metres.
 REACH_SQUARED = BODY_RADIUS + LANDMARK_RADIUS
-REWARD_REACHED = 0.1  # Shared, each step; includes the scale 0.1.
+REWARD_REACHED = 0.1  # To both agents, in each step; includes a scale of 0.1.
 # Colours of the landmarks in pictures. The speaker observes the goal's colour.
 COLOURS = np.array(
   [[0.65, 0.15, 0.15], [0.15, 0.65, 0.15], [0.15, 0.15, 0.65]], np.float32
@@ -76,8 +76,6 @@ class SpeakerListenerTaskSpace(task_space.BoxTaskSpace):
 
 class SpeakerListener(base.Environment):
   """Both agents are rewarded while the listener is at the goal."""
-
-  is_terminal = False
 
   def __init__(
     self, name: str, horizon: int, *, easy_side: float = 0.0

@@ -27,15 +27,16 @@ from vacl_tf.environments.particle import scenario
 AGENT_RADIUS = 0.10
 LANDMARK_RADIUS = 0.05
 WIDE_LANDMARK_RADIUS = 0.15  # For crowds; see `landmark_radius`.
-REWARD_ALL_COVERED = 0.4  # Shared, each step; includes the scale 0.1.
-PENALTY_CONTACT = 0.1  # Each step, for an agent that touches another.
+# Rewards of a step, as in the released code.
+REWARD_ALL_COVERED = 0.4  # To all agents; includes a scale of 0.1.
+PENALTY_CONTACT = 0.1  # To an agent that touches others.
 _FEW_AGENTS = 4  # Up to this many, easy landmarks lie in a small square.
 _SMALL_SIDE = 0.6  # Side of that square, metres.
 # With more agents than this, easy landmarks are kept apart. Agents at rest on
 # landmarks that were drawn independently would push each other away.
 _LOOSE_AGENTS = 8
 _APART = 0.21  # Smallest distance of landmarks, metres; agents touch at 0.20.
-_CROWDED_SIDE = 0.4  # Side of the square of these landmarks / sqrt(n), metres.
+_CROWDED_SIDE = 0.4  # Side of their square divided by sqrt(n), metres.
 _NARROW_AGENTS = 24  # Up to this many, landmarks have the usual radius.
 
 Box = tuple[float, float, float, float]  # x from, x to, y from, y to; metres.
@@ -49,7 +50,8 @@ class Room(NamedTuple):
     target_agents: box that agents start in when a policy is evaluated.
     landmarks: box of the landmarks.
     easy_centre: centre of the square that easy landmarks lie in, metres.
-    easy_side: side of that square with more than _FEW_AGENTS agents, metres.
+    easy_side: side of that square, metres, for more than _FEW_AGENTS and up to
+      _LOOSE_AGENTS agents; see `_own_easy_side`.
     walls: walls; see `physics`.
     half_width: half the width of pictures, without a margin, metres.
     half_height: half the height of pictures with their margin, metres; None
@@ -99,10 +101,12 @@ ROOMS = {
     easy_centre=(4.0, 0.0),
     easy_side=1.76,
     walls=(
+      # Around the rooms.
       physics.Wall(True, -6.5, (-6.0, 6.0), 3.0),
       physics.Wall(True, 6.5, (-6.0, 6.0), 3.0),
       physics.Wall(False, -2.5, (-6.0, 6.0), 3.0),
       physics.Wall(False, 2.5, (-6.0, 6.0), 3.0),
+      # Between the rooms, above and below the left and the right doorway.
       physics.Wall(True, -2.0, (0.8, 2.0), 2.0),
       physics.Wall(True, -2.0, (-2.0, 0.4), 2.0),
       physics.Wall(True, 2.0, (-0.4, 2.0), 2.0),
@@ -215,9 +219,10 @@ def landmark_radius(num_agents: int) -> float:
 
 
 class Spread(base.Environment):
-  """Sparse reward: only while all landmarks are covered."""
+  """Rewards all agents only while all landmarks are covered.
 
-  is_terminal = False
+  An agent that touches others pays a penalty.
+  """
 
   def __init__(
     self,
@@ -281,24 +286,15 @@ class Spread(base.Environment):
     force = physics.action_forces(tf.transpose(action[0]))
     force += physics.contact_forces(position, AGENT_RADIUS)
     force += physics.wall_forces(position, AGENT_RADIUS, self._room.walls)
-    position, velocity = physics.integrate(
-      position, scenario.worlds_last(state.velocity), force
-    )
-    return state._replace(
-      position=scenario.worlds_last(position),
-      velocity=scenario.worlds_last(velocity),
-    )
+    return scenario.moved(state, force)
 
   def observe(self, state: SpreadState) -> types.Observations:
     position = scenario.worlds_last(state.position)
     landmark = scenario.worlds_last(state.landmark)
-    between = position[:, None] - position[:, :, None]  # [2, self, other, B]
     towards = scenario.differences(position, landmark)
-    flag = tf.cast(self._is_covered(state), tf.float32)
-    flag = tf.broadcast_to(flag[:, None], tf.shape(towards)[1:])
     seen = {
-      'agents': scenario.without_self(between),
-      'landmarks': tf.concat([flag[None], towards], 0),
+      'agents': scenario.to_others(position),
+      'landmarks': scenario.flagged(self._is_covered(state), towards),
     }
     own = tf.concat([state.velocity, state.position], -1)
     entities = {kind: scenario.agents_first(x) for kind, x in seen.items()}
@@ -328,7 +324,7 @@ class Spread(base.Environment):
     return (*scenario.legend(agent=scenario.BLUE), *soft)
 
   def observation_bounds(self) -> tuple[Mapping[str, base.Bounds], ...]:
-    """Returns bounds that hold even if all agents always push the same one."""
+    """Returns bounds that hold even if all agents always push one of them."""
     room = self._room
     force = physics.largest_force(AGENT_RADIUS, self.num_agents, room.walls)
     speed, way = physics.largest_motion(force, self.horizon)
@@ -339,7 +335,7 @@ class Spread(base.Environment):
       'agents': scenario.bounds(2 * position, 2 * position),
       'landmarks': scenario.bounds(towards, towards, flag=True),
     }
-    return (bounds,) * len(self.roles)
+    return (bounds,)
 
   def draw(self, state: SpreadState) -> list[shapes.Scene]:
     covered = np.asarray(self._is_covered(state)).T
@@ -359,8 +355,14 @@ class Spread(base.Environment):
         shapes.Disc(centre, AGENT_RADIUS, scenario.BLUE) for centre in agents
       ]
       caption = scenario.caption(is_covered)
-      scene = shapes.Scene(discs, self._room.half_width + 0.3, caption, slabs)
-      scenes.append(scene._replace(half_height=self._room.half_height))
+      scene = shapes.Scene(
+        discs,
+        self._room.half_width + 0.3,
+        caption,
+        slabs,
+        half_height=self._room.half_height,
+      )
+      scenes.append(scene)
     return scenes
 
   def _is_covered(self, state: SpreadState) -> tf.Tensor:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
   from vacl_tf.environments import base
 
 _MANY_AGENTS = 8  # Above it, the settings of massive populations.
-_MANY_HORIZONS = (70, 150, 300)  # Judged after each; trained with the first.
+# Steps after which their coverage is reported; they train with the first.
+_MANY_HORIZONS = (70, 150, 300)
 _LEFT, _RIGHT = (-4.9, -3.1, -0.9, 0.9), (3.1, 4.9, -0.9, 0.9)
 # As in `spread.ROOMS`, which needs TensorFlow.
 _WALLS = (
@@ -131,14 +132,14 @@ SIMPLE = task_spec.TaskSpec(
       above={
         _MANY_AGENTS: {
           # Agents are rewarded only if all landmarks are covered. With a bound
-          # of 0.95 a task would be solved with 23 of 24, and harder tasks would
-          # follow. Where fewer agents seldom cover all landmarks, more of them
+          # of 0.95 a task would count as solved with 23 of 24, and harder tasks
+          # would follow. Where fewer agents seldom cover all landmarks, more
           # hardly ever do: noise and the entropy bonus would be all there is to
           # learn from (docs/reproduction.md, many agents).
           'curriculum.solved_value': 0.995,
           'progression.switch_coverage': 0.97,
           'ppo.decay_power': 1.0,
-          # Out of 40 000 with 24 agents.
+          # Of the 40 000 samples of a minibatch with 24 agents.
           'ppo.max_minibatch': 12000,
           'training.num_evaluation_tasks': 100,
         },
