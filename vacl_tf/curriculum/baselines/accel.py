@@ -87,7 +87,7 @@ class TrainingPlr(python_curriculum.Chooser):
   ) -> dict[str, float]:
     """Scores replayed tasks; inserts others that score above the worst task."""
     state = self.state
-    slots = self._slots[: len(tasks)]
+    slots = self._slots
     state['was_replayed'][:] = False
     state['was_replayed'][slots[slots >= 0]] = True
     self._note(tasks, told, slots)  # Clears the flags of slots it replaces.
@@ -119,7 +119,7 @@ class TrainingPlr(python_curriculum.Chooser):
     tasks = np.concatenate([self.state['phi'][replayed], edits, new])
     slots = np.concatenate([replayed, of, np.full(len(new), -1)])
     order = rng.permutation(num_tasks)
-    self._slots = slots[order]
+    self._slots = slots[order]  # For `update`; -1 for tasks without a slot.
     return tasks[order]
 
   def _replayed(self, number: int, rng: np.random.Generator) -> np.ndarray:
@@ -169,13 +169,14 @@ class TrainingPlr(python_curriculum.Chooser):
     """Scores tasks [K, D] in slots [K]; inserts those without a slot (-1)."""
     is_known = slots >= 0
     known, state = slots[is_known], self.state
-    found = self._scored(told, is_known, state['best'], state['success'], known)
+    best, success = state['best'][known], state['success'][known]
+    found = self._scored(told, is_known, best, success)
     for name, values in found.items():
       state[name][known] = values
     state['played'][known] = state['round']
-    best, success = np.full(1, -np.inf), np.full(1, _UNKNOWN)
-    none = np.zeros(len(tasks) - len(known), int)
-    found = self._scored(told, ~is_known, best, success, none)
+    number = len(tasks) - len(known)
+    best, success = np.full(number, -np.inf), np.full(number, _UNKNOWN)
+    found = self._scored(told, ~is_known, best, success)
     self._insert(tasks[~is_known], found)
 
   def _scored(
@@ -184,23 +185,20 @@ class TrainingPlr(python_curriculum.Chooser):
     rows: np.ndarray,
     best: np.ndarray,
     success: np.ndarray,
-    slots: np.ndarray,
   ) -> dict[str, np.ndarray]:
-    """Returns the scores of some tasks, and the statistics behind them.
+    """Returns the scores [N] of some tasks, and the statistics behind them.
 
     Args:
       told: feedback [K] by name.
-      rows: bool [K], tasks to score.
-      best: largest mean targets so far, by slot.
-      success: running means of success so far, by slot.
-      slots: slots of the tasks to score, in `best` and `success`.
+      rows: bool [K], the N tasks to score.
+      best: [N] their largest mean targets so far.
+      success: [N] their running means of success so far.
     """
     if self._cfg.score == 'pvl':
       return {'score': told['positive_advantage'][rows]}
     if self._cfg.score == 'maxmc':
-      best = np.maximum(best[slots], told['max_target'][rows])
+      best = np.maximum(best, told['max_target'][rows])
       return {'best': best, 'score': best - told['mean_value'][rows]}
-    success = success[slots]
     success = success + _RATE * (told['success'][rows] - success)
     return {'success': success, 'score': success * (1.0 - success)}
 

@@ -154,7 +154,7 @@ class AccelTest(tf.test.TestCase, parameterized.TestCase):
   def test_what_was_played_is_scored_anew_and_not_stale(self):
     chooser = _make(configs.PlrConfig, score='pvl')
     chooser.state['score'][:] = 0.5
-    tasks = chooser.sample(_NUM_TASKS, np.random.default_rng(1))[:9]
+    tasks = chooser.sample(9, np.random.default_rng(1))
     chooser.update(tasks, _told(chooser, np.full(9, 0.25)))
     is_played = _is_in(chooser.state['phi'], tasks)
     self.assertEqual(is_played.sum(), 9)

@@ -23,6 +23,7 @@ from vacl_tf.curriculum import python_curriculum
 from vacl_tf.curriculum.baselines import configs
 from vacl_tf.curriculum.baselines import mixture
 from vacl_tf.curriculum.baselines import neighbours
+from vacl_tf.curriculum.baselines import task_lists
 
 
 class AlpGmm(python_curriculum.Chooser):
@@ -71,17 +72,14 @@ class AlpGmm(python_curriculum.Chooser):
   ) -> dict[str, float]:
     """Notes the progress of each task."""
     state, dims = self.state, self._tasks.num_dims
-    known = state['known'][: state['num_known']]
+    known = task_lists.rows_of(state, 'known')
     tasks, value = self._tasks.canonical(tasks), told['value']
     progress = np.zeros_like(value)
     if len(known):
       [earlier] = neighbours.nearest(tasks, known[:, :dims], 1).T
       progress = np.abs(value - known[earlier, dims])
-    state['known'], state['num_known'] = neighbours.appended(
-      state['known'],
-      state['num_known'],
-      np.column_stack([tasks, value, progress]),
-    )
+    new = np.column_stack([tasks, value, progress])
+    task_lists.store(state, 'known', np.concatenate([known, new]))
     state['num_played'] = state['num_played'] + len(tasks)
     state['num_updates'] = state['num_updates'] + 1
     return {
@@ -91,7 +89,7 @@ class AlpGmm(python_curriculum.Chooser):
 
   def _fit(self, rng: np.random.Generator) -> None:
     state, dims = self.state, self._tasks.num_dims
-    known = state['known'][: state['num_known']][-self._cfg.fitted_tasks :]
+    known = task_lists.rows_of(state, 'known')[-self._cfg.fitted_tasks :]
     rows = np.delete(known, dims, 1)  # Without values.
     if len(rows) < self._cfg.num_components:
       return

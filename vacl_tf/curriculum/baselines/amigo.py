@@ -64,14 +64,14 @@ class Amigo(python_curriculum.Chooser):
     easy = tasks.easy(_NUM_PRETRAINING_TASKS, rng)
     target = tasks.target(len(easy), rng)
     everywhere = np.concatenate([easy, target]) if cfg.knows_easy else target
-    low, high = everywhere.min(0), everywhere.max(0)
+    middle, half_width = mlp.extent(everywhere)
     # The last G parameters are logarithms of standard deviations.
     parameters = np.concatenate(
       [self._mean.initial(rng), np.zeros(num_goal_dims, np.float32)]
     )
     self.state = {
-      'middle': (low + high) / 2.0,
-      'half_width': np.maximum((high - low) / 2.0, 1e-6),
+      'middle': middle,
+      'half_width': half_width,
       'parameters': parameters,
       'moments': np.zeros([2, len(parameters)], np.float32),
       'num_steps': np.array(0),  # Steps of Adam.
@@ -106,15 +106,14 @@ class Amigo(python_curriculum.Chooser):
     """Rewards the teacher for the goals that were played, and trains it."""
     cfg, state = self._cfg, self.state
     state['num_easy'] = np.maximum(state['num_easy'] - len(tasks), 0)
-    is_proposed = self._is_proposed[: len(tasks)]
+    is_proposed = self._is_proposed
     time = told['success_time'][is_proposed]
     difficulty = self._difficulty()
     is_good = (time > 0.0) & (time >= difficulty)
     reward = np.where(is_good, cfg.reward, -cfg.penalty)
     if len(reward):
       start = self._scaled(tasks[is_proposed])[:, ~self._is_goal]
-      proposed = self._proposed[: len(tasks)][is_proposed]
-      self._learn(start, proposed, reward)
+      self._learn(start, self._proposed[is_proposed], reward)
     state['num_goals'] = state['num_goals'] + len(reward)
     return {
       'teacher_reward': reward.mean() if len(reward) else 0.0,

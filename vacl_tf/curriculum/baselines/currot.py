@@ -27,9 +27,10 @@ from scipy import optimize
 from vacl_tf.curriculum import python_curriculum
 from vacl_tf.curriculum.baselines import configs
 from vacl_tf.curriculum.baselines import neighbours
+from vacl_tf.curriculum.baselines import task_lists
 
 _NUM_NEIGHBOURS = 10
-_NUM_PROJECTIONS = 100  # Lower bound.
+_NUM_PROJECTIONS = 100  # Rounded up to whole bases.
 
 
 class Currot(python_curriculum.Chooser):
@@ -74,10 +75,9 @@ class Currot(python_curriculum.Chooser):
   ) -> dict[str, float]:
     """Records the success of the tasks."""
     state = self.state
-    rows = np.column_stack([self._tasks.canonical(tasks), told['success']])
-    state['known'], state['num_known'] = neighbours.appended(
-      state['known'], state['num_known'], rows
-    )
+    known = task_lists.rows_of(state, 'known')
+    new = np.column_stack([self._tasks.canonical(tasks), told['success']])
+    task_lists.store(state, 'known', np.concatenate([known, new]))
     state['num_waiting'] = state['num_waiting'] + len(tasks)
     return {
       'success_tasks': float(state['num_solved']),
@@ -110,22 +110,25 @@ class Currot(python_curriculum.Chooser):
     state['particles'] = particles
 
   def _keep_solved(self, target: np.ndarray) -> np.ndarray:
-    """Adds newly solved tasks; if too many, keeps those near target [N, D]."""
+    """Adds the tasks solved since the latest move; returns all solved tasks.
+
+    If there are more than target tasks [N, D], keeps those near target tasks.
+    """
     state = self.state
-    known = state['known'][: state['num_known']][-int(state['num_waiting']) :]
-    is_new = known[:, -1] >= self._cfg.threshold
-    old = state['solved'][: state['num_solved']]
-    solved = np.concatenate([old, known[is_new, :-1]])
+    played = task_lists.rows_of(state, 'known')[-int(state['num_waiting']) :]
+    is_new = played[:, -1] >= self._cfg.threshold
+    solved = np.concatenate(
+      [task_lists.rows_of(state, 'solved'), played[is_new, :-1]]
+    )
     if len(solved) > len(target):
       _, kept = _matched(target, solved)
       solved = solved[kept]
-    state['solved'][: len(solved)] = solved
-    state['num_solved'] = np.array(len(solved))
+    task_lists.store(state, 'solved', solved)
     return solved
 
   def _expected(self, points: np.ndarray) -> np.ndarray:
     """Returns the success [K] to expect at points [K, D] in canonical order."""
-    known = self.state['known'][: self.state['num_known']]
+    known = task_lists.rows_of(self.state, 'known')
     rows = neighbours.nearest(points, known[:, :-1], _NUM_NEIGHBOURS)
     return known[rows, -1].mean(-1)
 
@@ -146,6 +149,7 @@ class Currot(python_curriculum.Chooser):
     step *= (radius / np.linalg.norm(step, axis=-1))[..., None]
     old = np.broadcast_to(particles[:, None], step.shape).reshape([-1, dims])
     moved = (old + step.reshape([-1, dims])).astype(np.float32)
+    # Infeasible entities stay; if the task is infeasible even so, all stay.
     is_legal = self._tasks.feasible(moved)[:, self._tasks.entity_of_dim]
     moved = np.where(is_legal, moved, old)
     is_legal = self._tasks.feasible(moved).all(1)
@@ -176,9 +180,10 @@ def transported(
   axes = bases.reshape([-1, dims]).T  # Rows of orthogonal matrices.
   along = points @ axes
   order = np.argsort(along, 0)
-  gaps = np.empty_like(along)
-  np.put_along_axis(gaps, order, np.sort(target @ axes, 0), 0)
-  return points + (gaps - along) @ axes.T / num_bases
+  goal = np.empty_like(along)
+  np.put_along_axis(goal, order, np.sort(target @ axes, 0), 0)
+  # The mean of the ways that the bases give.
+  return points + (goal - along) @ axes.T / num_bases
 
 
 def _fallen_back(failed: np.ndarray, solved: np.ndarray) -> np.ndarray:
@@ -195,6 +200,12 @@ def _fallen_back(failed: np.ndarray, solved: np.ndarray) -> np.ndarray:
 def _matched(
   one: np.ndarray, other: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-  """Returns rows of [K, D] and of [L, D], paired by least squared distance."""
+  """Pairs points [K, D] with other ones [L, D]; no point is in two pairs.
+
+  There are as many pairs as possible, with the least sum of squared distances.
+
+  Returns:
+    For each pair, the row in `one` and the row in `other`.
+  """
   square = np.sum(one**2, 1)[:, None] + np.sum(other**2, 1)
   return optimize.linear_sum_assignment(square - 2.0 * one @ other.T)

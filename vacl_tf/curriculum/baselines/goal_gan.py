@@ -23,6 +23,7 @@ import numpy as np
 from vacl_tf.curriculum import python_curriculum
 from vacl_tf.curriculum.baselines import configs
 from vacl_tf.curriculum.baselines import mlp
+from vacl_tf.curriculum.baselines import task_lists
 
 # From the code of the authors of VACL.
 _NUM_PRETRAINING_TASKS = 10_000
@@ -52,13 +53,13 @@ class GoalGan(python_curriculum.Chooser):
     )
     easy = tasks.easy(_NUM_PRETRAINING_TASKS, rng)
     everywhere = np.concatenate([easy, tasks.target(len(easy), rng)])
-    low, high = everywhere.min(0), everywhere.max(0)
+    middle, half_width = mlp.extent(everywhere)
     easy = tasks.canonical(easy)
     generator = self._generator.initial(rng)
     discriminator = self._discriminator.initial(rng)
     self.state = {
-      'middle': (low + high) / 2.0,
-      'half_width': np.maximum((high - low) / 2.0, 1e-6),
+      'middle': middle,
+      'half_width': half_width,
       'generator': generator,
       'generator_square': np.zeros_like(generator),
       'discriminator': discriminator,
@@ -88,12 +89,10 @@ class GoalGan(python_curriculum.Chooser):
       round(cfg.steps_per_task * num_tasks),
       rng,
     )
+    replay = task_lists.rows_of(state, 'replay')
     num_old = num_tasks - round(cfg.new_share * num_tasks)
-    num_old = min(num_old, int(state['num_replay']))
-    old = rng.permutation(int(state['num_replay']))[:num_old]
-    return np.concatenate(
-      [self._generate(num_tasks - num_old, rng), state['replay'][old]]
-    )
+    old = replay[rng.permutation(len(replay))[:num_old]]
+    return np.concatenate([self._generate(num_tasks - len(old), rng), old])
 
   def update(
     self, tasks: np.ndarray, told: Mapping[str, np.ndarray]
@@ -204,7 +203,7 @@ class GoalGan(python_curriculum.Chooser):
     They are added one by one, so that none is near a task added before it.
     """
     state, least = self.state, self._cfg.least_distance
-    replay = state['replay'][: state['num_replay']]
+    replay = task_lists.rows_of(state, 'replay')
     is_new = _distances(tasks, replay).min(1, initial=np.inf) > least
     tasks = tasks[is_new]
     is_near = _distances(tasks, tasks) <= least
@@ -212,9 +211,7 @@ class GoalGan(python_curriculum.Chooser):
     for row in range(len(tasks)):
       if not is_near[row, added].any():
         added.append(row)
-    replay = np.concatenate([replay, tasks[added]])[-self._cfg.capacity :]
-    state['replay'][: len(replay)] = replay
-    state['num_replay'] = np.array(len(replay))
+    task_lists.store(state, 'replay', np.concatenate([replay, tasks[added]]))
 
 
 def _normal(rng: np.random.Generator, *shape: int) -> np.ndarray:

@@ -19,9 +19,10 @@ import numpy as np
 from vacl_tf.curriculum import base
 from vacl_tf.curriculum import python_curriculum
 from vacl_tf.curriculum.baselines import configs
-from vacl_tf.curriculum.baselines import neighbours
+from vacl_tf.curriculum.baselines import task_lists
 
-_NEW = -1  # Origin of a row of a batch that is not from `kept`.
+# Origins of the tasks of a batch that are not from `kept`.
+_NEW = -1
 _OTHER = -2
 
 
@@ -46,7 +47,8 @@ class Hindsight(python_curriculum.Chooser):
     self._tasks, self._cfg = tasks, cfg
     movers = [mover for mover, _ in tasks.goals]
     self._is_of_mover = np.isin(tasks.entity_of_dim, movers)  # [D]
-    self._origin = np.zeros([0], np.int64)  # [B], latest batch.
+    # [B] for the latest batch: a task's row in `kept`, or _NEW or _OTHER.
+    self._origin = np.zeros([0], np.int64)
     empty = np.zeros([cfg.capacity, tasks.num_dims], np.float32)
     self.state = {
       'new': empty,
@@ -57,17 +59,17 @@ class Hindsight(python_curriculum.Chooser):
 
   def sample(self, num_tasks: int, rng: np.random.Generator) -> np.ndarray:
     """Returns hindsight tasks, half of them new, and other tasks."""
-    state = self.state
-    num_new, num_kept = int(state['num_new']), int(state['num_kept'])
+    kept = task_lists.rows_of(self.state, 'kept')
+    new = task_lists.rows_of(self.state, 'new')
     wanted = round(self._cfg.share * num_tasks)
-    again = rng.permutation(num_kept)[: wanted // 2]
-    fresh = rng.permutation(num_new)[: wanted - len(again)]
+    again = rng.permutation(len(kept))[: wanted // 2]
+    fresh = rng.permutation(len(new))[: wanted - len(again)]
     num_others = num_tasks - len(again) - len(fresh)
     num_easy = num_others // 2 if self._cfg.knows_easy else 0
     rows = np.concatenate(
       [
-        state['kept'][again],
-        state['new'][fresh],
+        kept[again],
+        new[fresh],
         self._tasks.easy(num_easy, rng),
         self._tasks.target(num_others - num_easy, rng),
       ]
@@ -83,20 +85,19 @@ class Hindsight(python_curriculum.Chooser):
   ) -> dict[str, float]:
     """Makes hindsight tasks of unsolved ones; keeps tasks to play again."""
     cfg, state, value = self._cfg, self.state, told['value']
-    origin = self._origin[: len(tasks)]
+    origin = self._origin
     is_made = origin != _OTHER
     is_good = is_made & (value >= cfg.least) & (value <= cfg.most)
-    left = np.delete(state['kept'][: state['num_kept']], origin[origin >= 0], 0)
-    state['kept'], state['num_kept'] = neighbours.appended(
-      state['kept'], 0, np.concatenate([left, tasks[is_good]])
-    )
+    kept = task_lists.rows_of(state, 'kept')
+    left = np.delete(kept, origin[origin >= 0], 0)  # Those not played now.
+    task_lists.store(state, 'kept', np.concatenate([left, tasks[is_good]]))
     # Left out: a solved task, which is its own hindsight task, and an episode
     # in which no mover moved, whose hindsight task is solved from the start.
     final = told['final_task']
     has_moved = (tasks != final)[:, self._is_of_mover].any(1)
     new = self._tasks.hindsight(tasks, final)[has_moved & (value <= cfg.most)]
     new = new[self._tasks.feasible(new).all(1)]
-    state['new'], state['num_new'] = neighbours.appended(state['new'], 0, new)
+    task_lists.store(state, 'new', new)
     return {
       'hindsight_value': value[is_made].mean() if is_made.any() else 0.0,
       'new_tasks': len(new),

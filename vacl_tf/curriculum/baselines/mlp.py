@@ -10,6 +10,8 @@ import itertools
 
 import numpy as np
 
+_RMS_PROP_DECAY = 0.9  # Decay rate of the moving average of RMSprop.
+
 
 class Mlp:
   """Linear layers with leaky ReLUs or tanhs between them.
@@ -77,10 +79,12 @@ class Mlp:
     Args:
       parameters: [..., P].
       layers: layers that `apply` returned for these parameters.
-      of_output: the loss's gradient with respect to the output.
+      of_output: [..., N, outputs] the loss's gradient with respect to the
+        output.
 
     Returns:
-      The loss's gradients with respect to parameters [..., P] and to the input.
+      The loss's gradients with respect to the parameters [..., P] and to the
+      input [..., N, F].
     """
     parts, gradient = [], of_output
     for index in reversed(range(len(self._shapes))):
@@ -116,12 +120,20 @@ class Mlp:
     return found
 
 
+def extent(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+  """Returns the middle and the half-width [D] of the box around rows [N, D].
+
+  They serve to scale inputs of a network to [-1, 1]; no half-width is 0.
+  """
+  low, high = rows.min(0), rows.max(0)
+  return (low + high) / 2.0, np.maximum((high - low) / 2.0, 1e-6)
+
+
 def rms_prop(
   parameters: np.ndarray,
   gradient: np.ndarray,
   square: np.ndarray,
   learning_rate: float,
-  decay: float = 0.9,
 ) -> tuple[np.ndarray, np.ndarray]:
   """Returns parameters and squares after a step of RMSprop.
 
@@ -130,12 +142,11 @@ def rms_prop(
     gradient: of the same shape.
     square: moving average of squared gradients, at first 0.
     learning_rate: learning rate of the step.
-    decay: decay rate of the average.
   """
+  decay = _RMS_PROP_DECAY
   square = decay * square + (1.0 - decay) * gradient * gradient
-  return parameters - learning_rate * gradient / (
-    np.sqrt(square) + 1e-8
-  ), square
+  step = learning_rate * gradient / (np.sqrt(square) + 1e-8)
+  return parameters - step, square
 
 
 def adam(

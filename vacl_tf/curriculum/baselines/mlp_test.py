@@ -68,6 +68,14 @@ class MlpTest(parameterized.TestCase):
     x = np.random.default_rng(1).standard_normal([500, 64])
     self.assertBetween(network.apply(parameters, x)[-1].std(), 0.7, 1.4)
 
+  def test_extent_scales_rows_to_a_cube(self):
+    rows = np.random.default_rng(0).uniform(2.0, 9.0, [20, 3])
+    rows[:, 2] = 5.0  # Nothing varies here, and nothing is divided by 0.
+    middle, half_width = mlp.extent(rows)
+    scaled = (rows - middle) / half_width
+    np.testing.assert_allclose(scaled.min(0), [-1.0, -1.0, 0.0])
+    np.testing.assert_allclose(scaled.max(0), [1.0, 1.0, 0.0])
+
   @parameterized.parameters('rms_prop', 'adam')
   def test_optimisers_find_a_minimum_whatever_the_scale(self, name):
     goal = np.array([1.0, -2.0, 0.5])

@@ -21,24 +21,3 @@ def nearest(points: np.ndarray, known: np.ndarray, number: int) -> np.ndarray:
     return distance.argmin(1)[:, None]  # Much quicker than a partition.
   number = min(number, len(known))
   return np.argpartition(distance, number - 1, 1)[:, :number]
-
-
-def appended(
-  rows: np.ndarray, number: np.ndarray, new: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-  """Appends new rows to a list that is stored in an array of fixed length.
-
-  The oldest rows leave the list if it is full.
-
-  Args:
-    rows: [N, ...], of which the first `number` are the list.
-    number: number of rows in the list.
-    new: [K, ...] rows to append.
-
-  Returns:
-    The array [N, ...] and the new number.
-  """
-  listed = np.concatenate([rows[:number], new])[-len(rows) :]
-  found = np.zeros_like(rows)
-  found[: len(listed)] = listed
-  return found, np.array(len(listed))

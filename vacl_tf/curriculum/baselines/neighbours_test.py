@@ -20,20 +20,5 @@ class NearestTest(parameterized.TestCase):
     np.testing.assert_array_equal(np.sort(found), np.sort(expected))
 
 
-class AppendedTest(absltest.TestCase):
-  def test_it_is_a_list_whose_oldest_leave(self):
-    rng = np.random.default_rng(0)
-    rows, number, expected = np.zeros([10, 2]), np.array(0), []
-    for size in (0, 4, 3, 0, 6, 25, 10):
-      new = rng.normal(size=[size, 2])
-      rows, number = neighbours.appended(rows, number, new)
-      expected = [*expected, *new][-10:]
-      self.assertEqual(rows.shape, (10, 2))
-      self.assertLen(expected, number)
-      np.testing.assert_array_equal(
-        rows[:number], np.reshape(expected, [-1, 2])
-      )
-
-
 if __name__ == '__main__':
   absltest.main()

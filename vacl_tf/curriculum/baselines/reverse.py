@@ -17,6 +17,7 @@ from scipy import spatial
 
 from vacl_tf.curriculum import python_curriculum
 from vacl_tf.curriculum.baselines import configs
+from vacl_tf.curriculum.baselines import task_lists
 
 _WIDE = 10.0  # Factor on the noise if no task was hard enough.
 
@@ -33,16 +34,15 @@ class Reverse(python_curriculum.Chooser):
     self._tasks, self._cfg = tasks, cfg
     self.feedback = ('success',) if cfg.score == 'success' else ()
     empty = np.zeros([cfg.capacity, tasks.num_dims], np.float32)
-    num_easy = min(cfg.num_easy_tasks, cfg.capacity)
-    pool = empty.copy()
-    pool[:num_easy] = tasks.easy(num_easy, rng)
     self.state = {
-      'pool': pool,  # The oldest task first.
-      'num_pool': np.array(num_easy),
+      'pool': empty,  # The oldest task first.
+      'num_pool': np.array(0),
       'seeds': empty,
       'num_seeds': np.array(0),
       'noise': np.array(cfg.noise),  # For the next children.
     }
+    num_easy = min(cfg.num_easy_tasks, cfg.capacity)
+    task_lists.store(self.state, 'pool', tasks.easy(num_easy, rng))
 
   def sample(self, num_tasks: int, rng: np.random.Generator) -> np.ndarray:
     """Returns children of the seeds, and tasks of the pool.
@@ -50,8 +50,8 @@ class Reverse(python_curriculum.Chooser):
     Without any seed, all tasks are from the pool. No task is drawn twice while
     there are others left.
     """
-    pool = self.state['pool'][: self.state['num_pool']]
-    seeds = self.state['seeds'][: self.state['num_seeds']]
+    pool = task_lists.rows_of(self.state, 'pool')
+    seeds = task_lists.rows_of(self.state, 'seeds')
     num_new = round(self._cfg.new_share * num_tasks) if len(seeds) else 0
     old = pool[_choice(len(pool), num_tasks - num_new, rng)]
     if not num_new:
@@ -66,19 +66,20 @@ class Reverse(python_curriculum.Chooser):
     self, tasks: np.ndarray, told: Mapping[str, np.ndarray]
   ) -> dict[str, float]:
     """Makes seeds of the tasks with a good score, and adds them to the pool."""
-    cfg, score = self._cfg, told[self._cfg.score]
+    cfg, state, score = self._cfg, self.state, told[self._cfg.score]
     is_good = (score >= cfg.least) & (score <= cfg.most)
     seeds, noise = tasks[is_good], cfg.noise
-    pool = self.state['pool'][: self.state['num_pool']]
-    pool = np.concatenate([pool, self._far(seeds, pool)])[-cfg.capacity :]
+    pool = task_lists.rows_of(state, 'pool')
+    added = self._far(seeds, pool)
+    task_lists.store(state, 'pool', np.concatenate([pool, added]))
+    pool = task_lists.rows_of(state, 'pool')  # Without those that left.
     if cfg.falls_back and not len(seeds):
       if np.mean(score < cfg.least) > 0.5:
         seeds = pool
       else:
         seeds, noise = tasks, _WIDE * noise
-    self._write('pool', pool)
-    self._write('seeds', seeds[: cfg.capacity])
-    self.state['noise'] = np.array(noise)
+    task_lists.store(state, 'seeds', seeds[: cfg.capacity])
+    state['noise'] = np.array(noise)
     return {'pool_tasks': len(pool), 'seed_tasks': is_good.sum()}
 
   def _far(self, tasks: np.ndarray, pool: np.ndarray) -> np.ndarray:
@@ -92,10 +93,6 @@ class Reverse(python_curriculum.Chooser):
     for row in np.flatnonzero(is_far):
       is_far[row] = apart[row, :row][is_far[:row]].all()
     return tasks[is_far]
-
-  def _write(self, name: str, rows: np.ndarray) -> None:
-    self.state[name][: len(rows)] = rows
-    self.state[f'num_{name}'] = np.array(len(rows))
 
 
 def _choice(size: int, number: int, rng: np.random.Generator) -> np.ndarray:
