@@ -152,7 +152,8 @@ class PpoConfig:
     num_epochs: passes over the data of an iteration.
     num_minibatches: Adam steps in each pass.
     max_minibatch: largest number of agent-samples of an entity count in an Adam
-      step; each pass leaves out the rest at random. 0: no limit.
+      step, but at least one microbatch; each pass leaves out the rest at
+      random. 0: no limit.
     gradient_scale: factor on the mean gradient (the released code sums over its
       K data chunks, which gives K times the mean).
     max_gradient_norm: bound on each network's gradient norm; 0: no bound.
@@ -308,7 +309,7 @@ class ProgressionConfig:
     transition: whether two consecutive entity counts are trained together for a
       while, or training switches to the larger one at once.
     switch_coverage: greedy coverage with the present entity count at which the
-      next count begins, and with the next count at which the present one ends.
+      next count begins, and with the next count above which the present ends.
     latest_switch: iterations with one entity count alone after which the next
       count begins at any coverage; 0: never.
     mixing_step: increment of the weight of the larger entity count.

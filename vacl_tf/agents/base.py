@@ -94,6 +94,24 @@ class Agent(tf.Module, abc.ABC):
     """Evaluates policies and values on all steps of N segments."""
 
 
+def drawn(
+  distributions: Distributions, numbers: tuple[tf.Tensor, ...]
+) -> tuple[types.Actions, tuple[tf.Tensor, ...]]:
+  """Returns actions and their log-probabilities, per role.
+
+  Args:
+    distributions: distributions of actions, per role.
+    numbers: uniform numbers [B, n, ...] per role, see `Distribution.draw`.
+  """
+  actions = tuple(
+    x.draw(number) for x, number in zip(distributions, numbers, strict=True)
+  )
+  log_probs = tuple(
+    x.log_prob(action) for x, action in zip(distributions, actions, strict=True)
+  )
+  return actions, log_probs
+
+
 class FeedForwardAgent(Agent):
   """An agent without a memory, which treats each step separately."""
 

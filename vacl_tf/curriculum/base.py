@@ -9,18 +9,15 @@ A curriculum is a subclass of `Curriculum`, made from a `Setting`. One call of
 import abc
 import dataclasses
 import pathlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from vacl_tf import config
-from vacl_tf import reading
 from vacl_tf import types
-from vacl_tf import user_code
 from vacl_tf.environments import base
-from vacl_tf.environments import simulator
 from vacl_tf.environments import task_space
 
 
@@ -200,26 +197,6 @@ def fresh_batch(
   return types.TaskBatch(phi, tf.shape(phi)[0] if size is None else size)
 
 
-def check_size(
-  batch: types.TaskBatch, num_tasks: int, source: str, is_probe: bool = False
-) -> None:
-  """Raises CurriculumError if a batch has a wrong number of tasks.
-
-  Args:
-    batch: batch of `Curriculum.sample` or `probe`, for one entity count.
-    num_tasks: number of tasks that were asked for.
-    source: where the tasks come from.
-    is_probe: whether it is of `probe`; any number of its rows may be played.
-  """
-  rows, size = len(batch.phi), int(batch.size)
-  if rows != num_tasks or not (0 if is_probe else rows) <= size <= rows:
-    wanted = f'at most {num_tasks}' if is_probe else f'{num_tasks}'
-    raise CurriculumError(
-      f'{source}: expected {num_tasks} tasks and a size of {wanted}, given '
-      f'{rows} tasks and a size of {size}'
-    )
-
-
 def check_goals(goals: tuple[tuple[int, int], ...]) -> None:
   """Raises UnsuitableError if a task space does not name its `goals`."""
   if not goals:
@@ -230,95 +207,6 @@ def check_goals(goals: tuple[tuple[int, int], ...]) -> None:
     )
 
 
-def check_tasks(
-  batch: types.TaskBatch, space: task_space.TaskSpace, source: str
-) -> None:
-  """Checks those tasks of a batch that will be played.
-
-  Args:
-    batch: batch of `Curriculum.sample` or `probe`.
-    space: task space that decides which tasks are feasible.
-    source: where the tasks come from.
-
-  Raises:
-    CurriculumError: the tasks do not have the shape [B, D], or one of them is
-      not finite or not feasible.
-  """
-  tasks = np.asarray(batch.phi)
-  if tasks.ndim != 2 or tasks.shape[1] != space.num_dims:
-    raise CurriculumError(
-      f'{source}: expected tasks of shape [B, {space.num_dims}], given '
-      f'{list(tasks.shape)}'
-    )
-  tasks = tasks[: int(batch.size)]
-  is_finite = np.isfinite(tasks).all(1)
-  is_legal = np.asarray(space.feasible(tf.constant(tasks, tf.float32)))
-  is_good = is_finite & is_legal.all(1)
-  if is_good.all():
-    return
-  row = int(np.argmin(is_good))
-  given = f'given {tasks[row].tolist()} in row {row}'
-  if not is_finite[row]:
-    raise CurriculumError(f'{source}: expected finite numbers, {given}')
-  entity = int(np.argmin(is_legal[row]))
-  raise CurriculumError(
-    f'{source}: expected feasible tasks, {given}, whose entity {entity} is '
-    'outside of the legal region; `clip` moves it there'
-  )
-
-
-def called(source: str, function: Callable[[], Any]) -> Any:
-  """Calls a user's function; its exceptions become one-line errors.
-
-  Raises:
-    CurriculumError: the function failed, or tried to end the process.
-    base.WorldError: the world failed while it drew or judged tasks for the
-      function.
-  """
-  try:
-    return function()
-  except (CurriculumError, base.WorldError):
-    raise
-  except (Exception, SystemExit) as error:
-    if (world := simulator.raised(error)) is not None:
-      raise base.WorldError(world) from error
-    raise CurriculumError(
-      f'{source} failed: {user_code.told(error)}'
-    ) from error
-
-
-def check_metrics(
-  found: Mapping[str, Any], names: Collection[str], source: str
-) -> types.Metrics:
-  """Returns the metrics of a curriculum on the host, in the order of `names`.
-
-  Args:
-    found: metrics that `update` returned.
-    names: names of the metrics that it returned the first time.
-    source: where the metrics come from.
-
-  Raises:
-    CurriculumError: the names differ, or a value is infinite or no number.
-  """
-  if set(found) != set(names):
-    raise CurriculumError(
-      f'{source}: expected the same names as in the first call, '
-      f'{sorted(names)}, given {sorted(found)}'
-    )
-  numbers = {}
-  for name in names:
-    try:
-      with np.errstate(over='ignore'):
-        numbers[name] = np.asarray(found[name], np.float32)
-    except (TypeError, ValueError):
-      numbers[name] = np.full([1], np.inf)
-    if numbers[name].ndim or np.isinf(numbers[name]):
-      raise CurriculumError(
-        f'{source}: expected a number or NaN for {name}, given {found[name]!r}'
-      )
-  return {name: tf.constant(number) for name, number in numbers.items()}
-
-
 def source_of(function: Callable[..., Any]) -> str:
   """Returns the name of a function or method, its file and its line."""
   code = getattr(function, '__code__', None)
@@ -326,62 +214,6 @@ def source_of(function: Callable[..., Any]) -> str:
     return function.__name__
   name = pathlib.Path(code.co_filename).name
   return f'{code.co_name} ({name}, line {code.co_firstlineno})'
-
-
-def as_tensors(batches: Any, source: str) -> tuple[types.TaskBatch, ...]:
-  """Returns batches whose phi and size are tensors, with the same tickets.
-
-  Args:
-    batches: return value of `Curriculum.sample` or `probe`.
-    source: where the batches come from.
-
-  Raises:
-    CurriculumError: batches is no tuple of TaskBatch, or tasks are a scalar.
-  """
-  is_tuple = isinstance(batches, tuple)
-  if not is_tuple or not all(isinstance(x, types.TaskBatch) for x in batches):
-    raise CurriculumError(
-      f'{source}: expected a tuple of types.TaskBatch, one per entity count, '
-      f'given {reading.one_line(repr(batches))}'
-    )
-  found = tuple(
-    batch._replace(
-      phi=tf.cast(batch.phi, tf.float32), size=tf.cast(batch.size, tf.int32)
-    )
-    for batch in batches
-  )
-  if any(batch.phi.shape.rank == 0 for batch in found):
-    raise CurriculumError(
-      f'{source}: expected tasks of shape [B, D], given a scalar'
-    )
-  return found
-
-
-def draws(
-  made: Curriculum, num_tasks: int, draw: Callable
-) -> Callable[[types.Seed], tuple[types.TaskBatch, ...]]:
-  """Returns a function of seeds that draws tasks as tensors.
-
-  Args:
-    made: the curriculum.
-    num_tasks: number of tasks to draw.
-    draw: the `sample` or `probe` method of the curriculum.
-  """
-  return lambda seed: as_tensors(draw(num_tasks, seed), made.source)
-
-
-def named(metrics: Any) -> types.Metrics:
-  """Returns the metrics of `Curriculum.update` if they have names.
-
-  Raises:
-    CurriculumError: the metrics are no dictionary.
-  """
-  if not isinstance(metrics, Mapping):
-    raise CurriculumError(
-      'update: expected a dictionary of numbers by name, given '
-      f'{reading.one_line(repr(metrics))}'
-    )
-  return metrics
 
 
 def generator(seed: types.Seed) -> np.random.Generator:

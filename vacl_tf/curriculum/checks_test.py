@@ -14,6 +14,7 @@ from vacl_tf import config
 from vacl_tf import curriculum
 from vacl_tf import randomness
 from vacl_tf.curriculum import base
+from vacl_tf.curriculum import checks
 from vacl_tf.environments import task_space
 from vacl_tf.testing import fakes
 
@@ -38,7 +39,7 @@ def _make(name, num_counts=1, **training):
 class CheckTasksTest(parameterized.TestCase, tf.test.TestCase):
   def _check(self, phi, size=None):
     batch = base.fresh_batch(tf.constant(phi, tf.float32), size)
-    base.check_tasks(batch, fakes.LineTaskSpace(), 'sample (a.py, line 3)')
+    checks.check_tasks(batch, fakes.LineTaskSpace(), 'sample (a.py, line 3)')
 
   def test_good_ones(self):
     self._check(np.zeros([5, 4]))
@@ -73,11 +74,11 @@ class CheckSizeTest(parameterized.TestCase, tf.test.TestCase):
     batch = base.fresh_batch(tf.zeros([rows, 4]), tf.constant(size))
     for is_probe, least in ((False, 5), (True, 0)):
       if rows == 5 and least <= size <= 5:
-        base.check_size(batch, 5, 'sample', is_probe)
+        checks.check_size(batch, 5, 'sample', is_probe)
         continue
       message = f'expected 5 tasks .*, given {rows} tasks and a size of {size}$'
       with self.assertRaisesRegex(base.CurriculumError, f'^sample: {message}'):
-        base.check_size(batch, 5, 'sample', is_probe)
+        checks.check_size(batch, 5, 'sample', is_probe)
 
 
 class KindsTest(parameterized.TestCase):
@@ -87,12 +88,19 @@ class KindsTest(parameterized.TestCase):
     ((_BATCH, 5), r'a tuple of .*, given \(TaskBatch\(.*, 5\)'),
     (_BATCH, r'a tuple of .*, given TaskBatch\('),
     ((_BATCH._replace(phi=0.0),), r'tasks of shape \[B, D\], given a scalar'),
+    ((_BATCH, _BATCH), '1 TaskBatch, one per entity count, given 2'),
+    ((), '1 TaskBatch, one per entity count, given 0'),
   )
   def test_of_tasks(self, given, message):
     with self.assertRaisesRegex(
       base.CurriculumError, f'^sample: expected {message}'
     ):
-      base.as_tensors(given, 'sample')
+      checks.as_tensors(given, 'sample')
+
+  def test_probes_may_be_none(self):
+    self.assertEqual(checks.as_tensors((), 'probe', 2, is_probe=True), ())
+    with self.assertRaisesRegex(base.CurriculumError, 'expected 2 .* given 1'):
+      checks.as_tensors((_BATCH,), 'probe', 2, is_probe=True)
 
   @parameterized.parameters(np.float64, np.float32, np.int64)
   def test_other_numbers_are_cast(self, kind):
@@ -101,7 +109,7 @@ class KindsTest(parameterized.TestCase):
       (given, 3),
       (tf.constant(given), tf.constant(3, 'int64')),
     ):
-      [found] = base.as_tensors((base.fresh_batch(phi, size),), 'sample')
+      [found] = checks.as_tensors((base.fresh_batch(phi, size),), 'sample')
       self.assertEqual(
         (found.phi.dtype, found.size.dtype), ('float32', 'int32')
       )
@@ -112,7 +120,7 @@ class KindsTest(parameterized.TestCase):
   def test_of_metrics(self, given):
     message = '^update: expected a dictionary of numbers by name, given '
     with self.assertRaisesRegex(base.CurriculumError, message):
-      base.named(given)
+      checks.named(given)
 
   def test_of_a_curriculum_that_grows(self):
     made = _make('uniform', 2)
@@ -122,7 +130,7 @@ class KindsTest(parameterized.TestCase):
       with self.assertRaisesRegex(base.CurriculumError, 'TaskBatch.*given 5$'):
         made.sample(20, _SEED)
     with mock.patch.object(base.Uniform, 'update', lambda *_: 5):
-      with self.assertRaisesRegex(base.CurriculumError, 'by name, given 5$'):
+      with self.assertRaisesRegex(base.CurriculumError, 'by name, given 5; '):
         made.update(batches, feedback, tf.zeros([2]), _SEED)
 
 

@@ -19,6 +19,7 @@ from vacl_tf import overrides
 from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.curriculum import base
+from vacl_tf.curriculum import checks
 from vacl_tf.curriculum import entity_progression
 from vacl_tf.curriculum import task_expansion
 from vacl_tf.curriculum.baselines import specs as baseline_specs
@@ -266,15 +267,16 @@ class LawsTest(parameterized.TestCase, tf.test.TestCase):
       probes = functions['probe'](seed)
       self.assertIn(len(probes), (0, len(counts)))
       if probes:
-        told = tuple(_feedback(made, x) for x in base.as_tensors(probes, name))
+        probes = checks.as_tensors(probes, name, len(counts))
+        told = tuple(_feedback(made, x) for x in probes)
         functions['note_probe'](probes, told, seed)
-      batches = base.as_tensors(functions['sample'](seed), name)
+      sampled = functions['sample'](seed)
+      batches = checks.as_tensors(sampled, name, len(counts))
       for batch in batches:
         self.assertEqual(batch.phi.shape[1], fakes.LineTaskSpace.num_dims)
         self.assertBetween(int(batch.size), 0, batch.phi.shape[0])
-      self.assertEqual(
-        [int(x.size) > 0 for x in batches], made.in_play().numpy().tolist()
-      )
+      was_played = [int(x.size) > 0 for x in batches]
+      self.assertAllEqual(was_played, made.in_play())
       told = tuple(_feedback(made, batch) for batch in batches)
       metrics = functions['update'](batches, told, evaluation, seed)
       self.assertTrue(np.all(np.isfinite([float(x) for x in metrics.values()])))
@@ -290,7 +292,8 @@ class LawsTest(parameterized.TestCase, tf.test.TestCase):
   @parameterized.product(name=_DIFFERENT, counts=((2,), (2, 4)))
   def test_a_checkpoint_holds_the_state(self, name, counts):
     made = _make(name, *counts)
-    batches = base.as_tensors(made.sample(_NUM_TASKS, _SEED), name)
+    sampled = made.sample(_NUM_TASKS, _SEED)
+    batches = checks.as_tensors(sampled, name, len(counts))
     told = tuple(_feedback(made, batch, 1.0) for batch in batches)
     made.update(batches, told, tf.constant([0.5] * len(counts)), _SEED)
     path = tf.train.Checkpoint(made).write(self.get_temp_dir() + '/state')
@@ -304,7 +307,8 @@ class HostTest(tf.test.TestCase):
   """A curriculum in plain Python."""
 
   def _play(self, made, seed=_SEED, score=0.7):
-    batches = base.as_tensors(made.sample(_NUM_TASKS, seed), 'host')
+    sampled = made.sample(_NUM_TASKS, seed)
+    batches = checks.as_tensors(sampled, 'host', len(sampled))
     told = tuple(_feedback(made, batch, score) for batch in batches)
     evaluation = tf.constant([0.5] * len(batches))
     return batches, made.update(batches, told, evaluation, seed)

@@ -20,6 +20,7 @@ from vacl_tf import randomness
 from vacl_tf import tracing
 from vacl_tf import types
 from vacl_tf.curriculum import base
+from vacl_tf.curriculum import checks
 from vacl_tf.environments import base as environment_base
 
 # Weights are multiples of a tenth, and so are the parts of a batch. Batch sizes
@@ -125,7 +126,7 @@ class EntityProgression(base.Curriculum):
   ) -> tuple[types.TaskBatch, ...]:
     """Returns a batch for every count, of size 0 for counts not in play."""
     self._check_num_tasks(num_tasks, size)
-    return self._draw([inner.sample for inner in self.inner], seed)
+    return self._draw(seed)
 
   def probe(
     self, num_tasks: int, seed: types.Seed, size: tf.Tensor | None = None
@@ -135,7 +136,7 @@ class EntityProgression(base.Curriculum):
     A count probes at most as many tasks as it would train on.
     """
     self._check_num_tasks(num_tasks, size)
-    return self._draw([inner.probe for inner in self.inner], seed)
+    return self._draw(seed, is_probe=True)
 
   def quotas(self, seed: types.Seed) -> tf.Tensor:
     """Returns int32 [counts]: parts of an iteration that each count plays.
@@ -189,13 +190,14 @@ class EntityProgression(base.Curriculum):
       name: tf.gather([metrics[name] for metrics in found], largest)
       for name in found[0]
     }
-    metrics |= {
+    own = {
       'num_agents': tf.gather(tf.constant(self._agents), largest),
       'mixing_weight': 1.0 - tf.cast(self.tenths, tf.float32) / NUM_PARTS,
       'mixing_entropy': distribution.entropy(),
     }
+    checks.check_names(metrics, own, 'update')
     self._move_on(evaluation)
-    return metrics
+    return metrics | own
 
   def note_probe(
     self,
@@ -233,13 +235,13 @@ class EntityProgression(base.Curriculum):
       )
 
   def _draw(
-    self, draws: Sequence[Callable], seed: types.Seed
+    self, seed: types.Seed, is_probe: bool = False
   ) -> tuple[types.TaskBatch, ...]:
     """Returns the draws of all counts, each for its part of an iteration.
 
     Args:
-      draws: per count, the `sample` or `probe` method of its curriculum.
       seed: random seed of this draw.
+      is_probe: whether to draw by `probe` instead of `sample`.
 
     Returns:
       A batch per count, or () if no count draws any.
@@ -247,11 +249,15 @@ class EntityProgression(base.Curriculum):
     draw, *seeds = randomness.split(seed, 1 + len(self.inner))
     sizes = tf.unstack(self._part * self.quotas(draw))
     found = [
-      base.as_tensors(draw_inner(rows, inner_seed, size), self.source)
+      checks.as_tensors(
+        (inner.probe if is_probe else inner.sample)(rows, inner_seed, size),
+        self.source,
+        is_probe=is_probe,
+      )
       if self.is_compiled or int(size)
       else ()
-      for draw_inner, rows, inner_seed, size in zip(
-        draws, self._rows, seeds, sizes, strict=True
+      for inner, rows, inner_seed, size in zip(
+        self.inner, self._rows, seeds, sizes, strict=True
       )
     ]
     if not any(found):
@@ -313,7 +319,9 @@ def _if_played(
   """Updates a curriculum if its tasks were played; if not, returns NaN."""
 
   def update() -> types.Metrics:
-    metrics = base.named(inner.update((batch,), (feedback,), evaluation, seed))
+    metrics = checks.named(
+      inner.update((batch,), (feedback,), evaluation, seed)
+    )
     return {name: tf.cast(x, tf.float32) for name, x in metrics.items()}
 
   update, names = tracing.once(update)
@@ -332,7 +340,7 @@ def _if_played_on_host(
   """Updates a curriculum if its tasks were played; if not, returns {}."""
   if not int(batch.size):
     return {}
-  metrics = base.named(inner.update((batch,), (feedback,), evaluation, seed))
+  metrics = checks.named(inner.update((batch,), (feedback,), evaluation, seed))
   return {name: float(x) for name, x in metrics.items()}
 
 

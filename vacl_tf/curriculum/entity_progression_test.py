@@ -3,6 +3,7 @@
 """The schedule of z by hand, quotas by the distribution, sets kept apart."""
 
 import dataclasses
+from unittest import mock
 
 import numpy as np
 import tensorflow as tf
@@ -257,13 +258,22 @@ class UpdateTest(parameterized.TestCase, tf.test.TestCase):
     batches = made.sample(_NUM_TASKS, _SEED)
     for batch in batches:
       rest = batch.ticket.source[int(batch.size) :]
-      fresh = task_expansion.TaskSource.FRESH
-      self.assertAllEqual(rest, np.full(len(rest), fresh))
+      unscored = task_expansion.TaskSource.UNSCORED
+      self.assertAllEqual(rest, np.full(len(rest), unscored))
 
   def test_compiled_once_for_all_weights(self):
     counts = compilations.count(_MODULE)
     self.assertLen(counts, 3)
     self.assertEqual(set(counts), {counts[0]})
+
+  def test_a_curriculum_measures_under_names_of_its_own(self):
+    made = _make()
+    measured = {'num_agents': tf.constant(3.0)}
+    with (
+      mock.patch.object(base.Uniform, 'update', lambda *_: measured),
+      self.assertRaisesRegex(base.CurriculumError, 'num_agents is the name of'),
+    ):
+      _play(made, [0.6, 0.3])
 
   def test_history_is_that_of_the_largest_count(self):
     made = _make(make_inner=task_expansion.TaskExpansion)

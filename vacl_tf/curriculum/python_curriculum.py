@@ -15,6 +15,7 @@ from vacl_tf import config
 from vacl_tf import reading
 from vacl_tf import types
 from vacl_tf.curriculum import base
+from vacl_tf.curriculum import checks
 from vacl_tf.curriculum import python_tasks
 
 Tasks = python_tasks.Tasks
@@ -133,7 +134,7 @@ class PythonCurriculum(base.Curriculum):
     rng = base.generator(setting.seed)
     self._num_dims = setting.space.num_dims
     tasks, constants = Tasks(setting.space), setting.cfg.curriculum
-    chooser = base.called(name, lambda: make(tasks, constants, rng))
+    chooser = checks.called(name, lambda: make(tasks, constants, rng))
     _check_chooser(chooser)  # Before tf.Module can wrap it.
     self._space = setting.space
     self._are_legal = None if are_trusted else python_tasks.judge(setting.space)
@@ -199,7 +200,7 @@ class PythonCurriculum(base.Curriculum):
     if is_good and self._are_legal:
       is_good = self._are_legal(batch.phi)[:number].all()
     if not is_good:
-      base.check_tasks(batch, self._space, source)
+      checks.check_tasks(batch, self._space, source)
     return batch
 
   def note_probe(
@@ -224,17 +225,11 @@ class PythonCurriculum(base.Curriculum):
     self._tasks, self._value = tasks, told['value']
     found = self._called(lambda: self._chooser.update(tasks, told))
     source = base.source_of(self._chooser.update)
-    if not isinstance(found, Mapping):
-      raise base.CurriculumError(
-        f'{source}: expected a dict of numbers, given '
-        f'{reading.one_line(repr(found))}; end with `return {{}}` if there are '
-        'none'
-      )
-    mean = base.mean_value(batches[0], feedback[0].value)
+    found = checks.named(found, source)
     self._metrics = tuple(found) if self._metrics is None else self._metrics
-    return {'training_value': mean} | base.check_metrics(
-      found, self._metrics, source
-    )
+    own = {'training_value': base.mean_value(batches[0], feedback[0].value)}
+    checks.check_names(found, own, source)
+    return own | checks.check_metrics(found, self._metrics, source)
 
   def history(self) -> dict[str, np.ndarray]:
     """Returns the latest batch, split into unsolved and solved tasks.
@@ -277,7 +272,7 @@ class PythonCurriculum(base.Curriculum):
     chooser.state = {
       key: np.asarray(x.numpy()) for key, x in self._state.items()
     }
-    found = base.called(type(chooser).__name__, function)
+    found = checks.called(type(chooser).__name__, function)
     for key, variable in self._state.items():
       array = np.asarray(chooser.state.get(key, ()))
       if array.shape != variable.shape:

@@ -16,6 +16,7 @@ from vacl_tf import config
 from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.curriculum import base
+from vacl_tf.curriculum import checks
 from vacl_tf.curriculum import python_curriculum
 from vacl_tf.testing import fakes
 
@@ -180,7 +181,7 @@ class PythonCurriculumTest(_TestCase):
     told = []
     for check in (
       lambda: curriculum.sample(_NUM_TASKS, randomness.root(2)),
-      lambda: base.check_tasks(
+      lambda: checks.check_tasks(
         batch._replace(phi=phi), self.space, base.source_of(chooser.sample)
       ),
     ):
@@ -260,10 +261,7 @@ class PythonCurriculumTest(_TestCase):
     (lambda tasks, cfg, rng: sys.exit(3), 'mine failed: SystemExit: 3'),
     (lambda tasks, cfg, rng: {}, 'expected a .*Chooser, given a dict; derive'),
     (lambda tasks, cfg: None, 'mine failed: TypeError: .*takes 2 positional'),
-    (
-      _Stateless,
-      '_Stateless.state: expected a dict of arrays, given NoneType; set',
-    ),
+    (_Stateless, 'Stateless.state: expected a dict of arrays, given NoneType'),
     (_Ragged, r"_Ragged.state\['rows'\]: expected an array of numbers"),
     (
       _Wordy,
@@ -283,10 +281,11 @@ class PythonCurriculumTest(_TestCase):
     ([{'best': 'good'}], "a number or NaN for best, given 'good'"),
     (
       [None],
-      r'^update \(python_curriculum_test.py, line \d+\): expected a dict of '
-      'numbers, given None; end with `return {}`',
+      r'^update \(python_curriculum_test.py, line \d+\): expected a '
+      'dictionary of numbers by name, given None; end with `return {}`',
     ),
-    ([0.5], 'expected a dict of numbers, given 0.5; end'),
+    ([0.5], 'expected a dictionary of numbers by name, given 0.5; end'),
+    ([{'training_value': 0.5}], 'training_value is the name of a metric of'),
     ([], '_Broken failed: IndexError: pop from empty list'),
   )
   def test_what_update_returns_is_checked(self, returned, message):

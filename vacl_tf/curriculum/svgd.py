@@ -180,7 +180,7 @@ def propose(
   Returns:
     [K, D] tasks, which are feasible unless cfg.rejection is False.
   """
-  at_random, rim, noise = randomness.split(seed, 3)
+  step_seed, rim_seed, noise_seed = randomness.split(seed, 3)
   direction = _repulsion_of_first(seeds, num_seeds, particles, weight, cfg)
   step = cfg.step_size * (-direction if cfg.is_attractive else direction)
   turn = tf.range(seeds.shape[0]) % tf.maximum(num_seeds, 1)
@@ -189,17 +189,19 @@ def propose(
   # step, as in the released code.
   lost = tf.reduce_all(step == 0.0, -1, keepdims=True)
   anywhere = randomness.uniform(
-    at_random, tf.shape(phi), -cfg.step_size, cfg.step_size
+    step_seed, tf.shape(phi), -cfg.step_size, cfg.step_size
   )
   moved = phi + tf.where(lost, anywhere, step)
   if not cfg.rejection:
-    _, width, noise = _widths(
-      space, moved, cfg.noise, cfg.noise_probability, noise
+    _, width, noise_seed = _widths(
+      space, moved, cfg.noise, cfg.noise_probability, noise_seed
     )
-    return space.clip(_noisy(moved, width, randomness.fold(noise, 0)), rim)
-  moved = space.clip(moved, rim)
+    noisy = _noisy(moved, width, randomness.fold(noise_seed, 0))
+    return space.clip(noisy, rim_seed)
+  moved = space.clip(moved, rim_seed)
   moved = feasible_noise(
-    space, moved, cfg.noise, cfg.noise_probability, cfg.max_redraws, noise
+    *(space, moved, cfg.noise, cfg.noise_probability, cfg.max_redraws),
+    noise_seed,
   )
   # A step may end between the boxes of a space. If noise does not lead back
   # into a box, the child is a copy of its parent.

@@ -25,7 +25,7 @@ class TaskSource(enum.IntEnum):
 
   ACTIVE = 0
   SOLVED = 1
-  FRESH = 2  # A target task, a repeated row or padding: it gets no score.
+  UNSCORED = 2  # It gets no score: a target task, a repeated row or padding.
 
 
 class Ticket(NamedTuple):
@@ -109,7 +109,7 @@ class TaskExpansion(base.Curriculum):
     source = tf.where(
       is_active,
       int(TaskSource.ACTIVE),
-      tf.where(is_solved, int(TaskSource.SOLVED), int(TaskSource.FRESH)),
+      tf.where(is_solved, int(TaskSource.SOLVED), int(TaskSource.UNSCORED)),
     )
     phi = tf.where(
       from_active[:, None],
@@ -133,13 +133,15 @@ class TaskExpansion(base.Curriculum):
     cfg = self._config
     is_known = ~tf.math.is_nan(evaluation[-1])
     self.mastery.assign(tf.where(is_known, evaluation[-1], self.mastery))
-    choice, active_seed, solved_seed, noise, target = randomness.split(seed, 5)
-    scores = self._scores(feedback[0])
-    value = self._score(batches[0], scores)
+    choice_seed, active_seed, solved_seed, child_seed, target_seed = (
+      randomness.split(seed, 5)
+    )
+    scores = self._scores_of(feedback[0])
+    value = self._record(batches[0], scores)
     newly_solved = value > cfg.solved_value  # NaN compares as False.
     is_staying = ~newly_solved & ~self._surplus(value, newly_solved)
     candidates = self._candidates(newly_solved, is_staying)
-    seeds, num_seeds = self._choose_seeds(candidates, choice)
+    seeds, num_seeds = self._choose_seeds(candidates, choice_seed)
     num_before = self.active.count.read_value()
     self.solved.append(self.active.rows, newly_solved)
     self.active.keep(is_staying)
@@ -149,12 +151,7 @@ class TaskExpansion(base.Curriculum):
     self.solved.evict(solved_seed)
     num_children = self._num_children(batches[0].size, num_seeds)
     children = svgd.propose(
-      self._space,
-      seeds.phi,
-      num_seeds,
-      *self._repelling(),
-      cfg,
-      noise,
+      self._space, seeds.phi, num_seeds, *self._repelling(), cfg, child_seed
     )
     child = tf.range(self._most_children)
     parent = child % tf.maximum(num_seeds, 1)
@@ -170,7 +167,7 @@ class TaskExpansion(base.Curriculum):
       'dropped': num_dropped,
       'solved_spread': _spread(self.solved),
       'solved_kept': self._solved_kept(batches[0], scores),
-      **self._bound(batches[0], feedback[0].value, target),
+      **self._bound(batches[0], feedback[0].value, target_seed),
     }
 
   def history(self) -> dict[str, tf.Tensor]:
@@ -215,27 +212,27 @@ class TaskExpansion(base.Curriculum):
     num_active = tf.minimum(self.active.count, num_tasks - num_solved)
     return num_active, tf.minimum(self.solved.count, num_tasks - num_active)
 
-  def _scores(self, feedback: types.TaskFeedback) -> tf.Tensor:
+  def _scores_of(self, feedback: types.TaskFeedback) -> tf.Tensor:
     """Returns [B] scores, to compare with solved_value and dropped_value."""
     is_success = self._config.score == 'success'
     return feedback.success if is_success else feedback.value
 
-  def _score(self, batch: types.TaskBatch, value: tf.Tensor) -> tf.Tensor:
-    """Stores the values of the active tasks of a batch.
+  def _record(self, batch: types.TaskBatch, scores: tf.Tensor) -> tf.Tensor:
+    """Stores the scores of a batch's active tasks; all tasks get older.
 
     Args:
       batch: batch, as it was sampled.
-      value: [B] values of its tasks.
+      scores: [B] scores of its tasks.
 
     Returns:
-      The same values by row of the active set, NaN for tasks not in the batch.
+      The same scores by row of the active set, NaN for tasks not in the batch.
     """
     for members in (self.active, self.solved):
       members.rows.age.assign_add(tf.ones_like(members.rows.age))
     is_scored = batch.ticket.source == int(TaskSource.ACTIVE)
     slot = tf.where(is_scored, batch.ticket.slot, self.active.size)
     seen = tf.fill([self.active.size + 1], float('nan'))
-    seen = tf.tensor_scatter_nd_update(seen, slot[:, None], value)[:-1]
+    seen = tf.tensor_scatter_nd_update(seen, slot[:, None], scores)[:-1]
     known = self.active.rows.value
     known.assign(tf.where(tf.math.is_nan(seen), known, seen))
     return seen

@@ -57,7 +57,7 @@ class TestedExpansion(task_expansion.TaskExpansion):
     All other tested children are dropped.
     """
     cfg, size = self._config, batches[0].size
-    score = self._scores(feedback[0])[: self.waiting.size]
+    score = self._scores_of(feedback[0])[: self.waiting.size]
     score = tf.pad(score, [[0, self.waiting.size - score.shape[0]]])
     is_tested = tf.range(self.waiting.size) < size
     is_active = (score >= cfg.dropped_value) & (score <= cfg.solved_value)

@@ -14,6 +14,7 @@ from vacl_tf import curriculum
 from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.curriculum import base
+from vacl_tf.curriculum import checks
 from vacl_tf.launch import curriculum_space
 
 Arrays = dict[str, np.ndarray]
@@ -116,7 +117,7 @@ class Service:
   ) -> tuple[types.TaskBatch, ...]:
     seed = randomness.fold(self._root, randomness.Stream.SAMPLE, step)
     batches = self._curriculum.sample(self._num_tasks, seed, size)
-    return base.as_tensors(batches, self._curriculum.source)
+    return checks.as_tensors(batches, self._curriculum.source)
 
   def _update_step(
     self,
@@ -127,7 +128,7 @@ class Service:
   ) -> types.Metrics:
     seed = randomness.fold(self._root, randomness.Stream.UPDATE, step)
     found = self._curriculum.update(batches, feedback, evaluation, seed)
-    return base.named(found)
+    return checks.named(found)
 
   def _compiled(self, function: Callable) -> Callable:
     """Returns the function as a program, if the curriculum is graph code."""

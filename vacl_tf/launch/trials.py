@@ -27,6 +27,7 @@ from vacl_tf import tracing
 from vacl_tf import types
 from vacl_tf import user_code
 from vacl_tf.curriculum import base as curriculum_base
+from vacl_tf.curriculum import checks as curriculum_checks
 from vacl_tf.environments import base
 from vacl_tf.environments import checked_simulator
 from vacl_tf.environments import simulator
@@ -303,12 +304,12 @@ class _Program:
     if made.is_compiled:
       is_pure = world.task_space.is_compiled
       traced = tracing.program if is_pure else tracing.graph
-    draws = functools.partial(curriculum_base.draws, made, number)
-    self._sample = traced(draws(made.sample))
-    self._probe = traced(draws(made.probe))
+    draws = functools.partial(curriculum_checks.draws, made, number)
+    self._sample = traced(draws())
+    self._probe = traced(draws(is_probe=True))
     self._note_probe = traced(made.note_probe)
     self._update = traced(
-      lambda *told: curriculum_base.named(made.update(*told))
+      lambda *told: curriculum_checks.named(made.update(*told))
     )
 
   def resume_from(self, other: '_Program') -> None:
@@ -346,8 +347,8 @@ class _Program:
   ) -> np.ndarray:
     """Checks a batch; returns those of its tasks that would be played."""
     space, source = self._world.task_space, self._made.source
-    curriculum_base.check_size(batch, self._num_tasks, source, is_probe)
-    curriculum_base.check_tasks(batch, space, source)
+    curriculum_checks.check_size(batch, self._num_tasks, source, is_probe)
+    curriculum_checks.check_tasks(batch, space, source)
     return np.array(batch.phi)[: int(batch.size)]
 
   def _feedback(

@@ -355,8 +355,9 @@ class Learner(tf.Module):
         samples.is_first,
       )
     )
-    unmerged = ('state', 'policy_memory', 'value_memory', 'is_first')
-    samples = base.merged(samples._replace(**dict.fromkeys(unmerged, ())))
+    samples = base.merged(
+      samples._replace(state=(), policy_memory=(), value_memory=(), is_first=())
+    )
     metrics = tf.zeros([len(_LOSS_METRICS)])
     for role, distribution in enumerate(distributions):
       log_ratio = (

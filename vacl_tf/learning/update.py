@@ -49,7 +49,12 @@ class _Order(NamedTuple):
   weight: tf.Tensor  # [] number of samples that each of these stands for.
 
 
-class _Programs:
+def _unchanged(tree: Any) -> Any:
+  """Returns the sum over a single replica."""
+  return tree
+
+
+class CountUpdate:
   """The steps of an update for the worlds of one entity count.
 
   Attributes:
@@ -65,7 +70,7 @@ class _Programs:
     world: World,
     world_multiple: int,
     compiled: Compiled,
-    over_replicas: Sum | None,
+    over_replicas: Sum,
     num_replicas: int,
   ) -> None:
     self._learner = learner
@@ -77,6 +82,7 @@ class _Programs:
       rows // learner.config.num_minibatches
     )
     self._over_replicas = over_replicas
+    self._has_others = num_replicas > 1
     self._compiled = compiled
     self._samples = compiled(self._make_samples)
     self.order = compiled(self._order)
@@ -96,7 +102,7 @@ class _Programs:
   def mean_reward(self, batch: RolloutBatch) -> tf.Tensor:
     """Returns the mean reward [roles] of the roll-outs of all replicas."""
     sums = self._reward_sums(batch)
-    total, number = self._over_replicas(sums) if self._over_replicas else sums
+    total, number = self._over_replicas(sums)
     return total / number
 
   def prepare(
@@ -109,7 +115,7 @@ class _Programs:
       mean_reward: [roles] to subtract from rewards if they are centred; None
         for the mean of these roll-outs.
     """
-    is_shared = self._learner.config.center_rewards and self._over_replicas
+    is_shared = self._learner.config.center_rewards and self._has_others
     if is_shared and mean_reward is None:
       mean_reward = self.mean_reward(batch)
     return self._samples(batch, mean_reward)
@@ -168,7 +174,12 @@ class _Programs:
 
 
 class Update:
-  """The passes over the roll-outs of an iteration."""
+  """The passes over the roll-outs of an iteration.
+
+  Attributes:
+    counts: the steps of an update, for each entity count.
+    combine, apply: compiled methods of the learner.
+  """
 
   def __init__(
     self,
@@ -176,7 +187,7 @@ class Update:
     worlds: Sequence[World],
     world_multiple: int,
     compiled: Compiled = lambda function: function,
-    over_replicas: Sum | None = None,
+    over_replicas: Sum = _unchanged,
     num_replicas: int = 1,
   ) -> None:
     """Makes the programs.
@@ -186,13 +197,13 @@ class Update:
       worlds: one for each entity count.
       world_multiple: the size of each batch is a multiple of it.
       compiled: compiles a function.
-      over_replicas: sums tensors over several processes; None for one process.
+      over_replicas: sums tensors over all processes that train together.
       num_replicas: number of these processes.
     """
-    self._sum = over_replicas or (lambda tree: tree)
+    self._sum = over_replicas
     self._config = learner.config
     self.counts = [
-      _Programs(
+      CountUpdate(
         learner, world, world_multiple, compiled, over_replicas, num_replicas
       )
       for world in worlds

@@ -247,16 +247,11 @@ class Collector:
       mine = microbatch.worlds(inputs, begin, block)
       seen, before, uniform = tf.nest.map_structure(lambda x: x[0], mine)
       distributions, after = self._agent.act(seen, before)
-      pairs = zip(distributions, uniform, strict=True)
-      actions = tuple(x.draw(number) for x, number in pairs)
-      pairs = zip(distributions, actions, strict=True)
-      log_probs = tuple(x.log_prob(action) for x, action in pairs)
-      found = (actions, log_probs, after)
+      found = (*agent_base.drawn(distributions, uniform), after)
       return tf.nest.map_structure(lambda x: x[None], found)
 
-    wanted = (size + block - 1) // block * block
     num_rows = numbers[0].shape[0]
-    found = microbatch.over_worlds(of_block, num_rows, block, wanted)
+    found = microbatch.over_worlds(of_block, num_rows, block, size)
     return tf.nest.map_structure(lambda x: x[0], found)
 
 

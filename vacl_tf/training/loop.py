@@ -13,6 +13,7 @@ from vacl_tf import config
 from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.curriculum import base as curriculum_base
+from vacl_tf.curriculum import checks as curriculum_checks
 from vacl_tf.learning import ppo
 from vacl_tf.learning import update
 from vacl_tf.training import feedback
@@ -100,7 +101,7 @@ def _check(
     for i, batch in enumerate(batches):
       if int(batch.size):
         space = programs.counts[i].env.task_space
-        curriculum_base.check_tasks(batch, space, run.curriculum.source)
+        curriculum_checks.check_tasks(batch, space, run.curriculum.source)
 
 
 def together(
@@ -113,14 +114,10 @@ def together(
       is not a number, or is infinite although those of the learner are finite.
   """
   others = {*metrics, *run.score_names, *progress(run), 'wall_seconds'}
-  if doubled := sorted(others & set(told)):
-    raise curriculum_base.CurriculumError(
-      f'update: {doubled[0]} is the name of a metric of training itself; give '
-      'this number another name'
-    )
+  curriculum_checks.check_names(told, others, 'update')
   if all(math.isfinite(float(metrics[name])) for name in _WATCHED):
     numbers = {name: np.asarray(x).tolist() for name, x in told.items()}
-    curriculum_base.check_metrics(numbers, numbers, 'update')
+    curriculum_checks.check_metrics(numbers, numbers, 'update')
   return metrics | told
 
 
@@ -133,16 +130,17 @@ def _check_sizes(
   """Raises CurriculumError if there are more or fewer tasks than required."""
   source, multiple = run.curriculum.source, programs.world_multiple
   if len(batches) == 1:
-    curriculum_base.check_size(batches[0], multiple, source, is_probe)
+    curriculum_checks.check_size(batches[0], multiple, source, is_probe)
     return
   sizes = [int(batch.size) for batch in batches]
   rows = [len(batch.phi) for batch in batches]
   is_whole = any(sizes) and not any(size % multiple for size in sizes)
   is_held = all(0 <= x <= y for x, y in zip(sizes, rows, strict=True))
   if not is_held or not (is_probe or is_whole):
+    allowed = '' if is_probe else f'multiples of {multiple}, not all 0, and '
     raise curriculum_base.CurriculumError(
-      f'{source}: expected sizes that are multiples of {multiple}, not all 0, '
-      f'and at least as many rows, given sizes {sizes} and {rows} rows'
+      f'{source}: expected sizes that are {allowed}at most the number of rows, '
+      f'given sizes {sizes} and {rows} rows'
     )
 
 
@@ -238,16 +236,15 @@ def evaluate(
   is_due = run.curriculum.in_play().numpy()
   is_due[last] = True
   seed = run.own_seed(randomness.Stream.EVALUATE)
-  found = []
-  for i, count in enumerate(programs.counts):
-    coverage = math.nan
-    if is_due[i]:
-      value, success = programs.replicas.gather(count.evaluate(seed))
-      coverage = float(tf.reduce_mean(value))
-      latest = tf.concat([run.coverage[i, 1:], [coverage]], 0)
-      run.coverage.scatter_nd_update([[i]], latest[None])
-    found.append(coverage)
-  scores = (coverage, float(np.mean(success)), *(found if last else ()))
+  coverages = [math.nan] * len(programs.counts)
+  for i in np.flatnonzero(is_due).tolist():  # The last count comes last.
+    evaluated = programs.counts[i].evaluate(seed)
+    value, success = programs.replicas.gather(evaluated)
+    coverages[i] = float(tf.reduce_mean(value))
+    latest = tf.concat([run.coverage[i, 1:], [coverages[i]]], 0)
+    run.coverage.scatter_nd_update([[i]], latest[None])
+  of_counts = coverages if last else ()
+  scores = (coverages[last], float(np.mean(success)), *of_counts)
   return dict(zip(run.score_names, scores, strict=True))
 
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The compiled functions of a run, each traced once."""
 
+import abc
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,6 +17,7 @@ from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.agents import base as agent_base
 from vacl_tf.curriculum import base as curriculum_base
+from vacl_tf.curriculum import checks as curriculum_checks
 from vacl_tf.environments import base
 from vacl_tf.learning import microbatch
 from vacl_tf.learning import ppo
@@ -28,12 +30,13 @@ from vacl_tf.training import rollout
 from vacl_tf.training import run as run_lib
 
 
-class CountPrograms:
+class CountPrograms(abc.ABC):
   """The programs of training for the worlds of one entity count.
 
   Attributes:
     env: the world.
-    collect: maps tasks and a seed to a trajectory.
+    fields: names of the feedback fields that the curriculum asks for.
+    collect: maps tasks and a seed to a trajectory, one episode of each task.
     evaluate: maps a seed to value and success [B] of fresh, greedily played
       tasks.
   """
@@ -73,13 +76,16 @@ class CountPrograms:
     samples: ppo.Samples | tuple,
     size: tf.Tensor,
   ) -> types.TaskFeedback:
-    """Returns the feedback on the roll-out that was collected last.
+    """Returns the feedback on a roll-out.
 
     Args:
-      trajectory: roll-out of B worlds.
+      trajectory: roll-out of B worlds that was collected last.
       samples: samples from the trajectory, used only if `wants_critic`.
       size: [] int32 number of worlds that count.
     """
+    task = ()
+    if 'final_task' in self.fields:
+      task = self._final_task(trajectory)
     # Tensors that are not used would still be copied into the program.
     trajectory = trajectory._replace(state=(), memory=(), action=())
     samples = (
@@ -87,12 +93,11 @@ class CountPrograms:
       if self.wants_critic
       else ()
     )
-    task = self._final_task() if 'final_task' in self.fields else ()
     return self._feedback(size, trajectory, samples, task)
 
-  def _final_task(self) -> tf.Tensor:
+  @abc.abstractmethod
+  def _final_task(self, trajectory: types.Trajectory) -> tf.Tensor:
     """Returns the tasks [B, D] that the last states amount to."""
-    raise NotImplementedError
 
   def metrics(self) -> types.Metrics:
     """Returns metrics of the worlds since the last call."""
@@ -120,8 +125,7 @@ class GraphPrograms(CountPrograms):
     num_tests = cfg.training.num_evaluation_tasks
     at_once = max(cfg.ppo.microbatch_vectors // env.num_vectors, 1)
     block = microbatch.largest_divisor(world_multiple, at_once)
-    self._last_state: types.State = ()
-    self._collect = compiled(
+    self.collect = compiled(
       lambda batch, seed: rollout.collect(agent, env, batch, block, seed)
     )
     if 'final_task' in self.fields:
@@ -148,19 +152,9 @@ class GraphPrograms(CountPrograms):
         seed, evaluation.targets(env, num_tests, seed, at_once)
       )
 
-  def collect(
-    self, batch: types.TaskBatch, seed: types.Seed
-  ) -> types.Trajectory:
-    """Returns one episode of each task of a batch."""
-    trajectory = self._collect(batch, seed)
-    if 'final_task' in self.fields:
-      self._last_state = tf.nest.map_structure(
-        lambda x: x[-1], trajectory.state
-      )
-    return trajectory
-
-  def _final_task(self) -> tf.Tensor:
-    return self._read_task(self._last_state)
+  def _final_task(self, trajectory: types.Trajectory) -> tf.Tensor:
+    last = tf.nest.map_structure(lambda x: x[-1], trajectory.state)
+    return self._read_task(last)
 
 
 class HostPrograms(CountPrograms):
@@ -181,6 +175,8 @@ class HostPrograms(CountPrograms):
     block = -(-world_multiple // host_rollout.NUM_GROUPS)
     self._judged = judged
     self._collector = host_rollout.Collector(agent, env, block, compiled)
+    self.collect = self._collector.collect
+    self.evaluate = self._evaluate
     self._tests = host_rollout.Worlds(env, restarts=False)
     self._num_reported = 0
     num_tests = cfg.training.num_evaluation_tasks
@@ -189,17 +185,8 @@ class HostPrograms(CountPrograms):
     if space.is_compiled:
       self._target = compiled(self._target)
     self._greedy = compiled(rollout.greedy(judged))
-    self._num_rows = 0  # In the batch that was collected last.
 
-  def collect(
-    self, batch: types.TaskBatch, seed: types.Seed
-  ) -> types.Trajectory:
-    """Returns one episode of each task of a batch."""
-    self._num_rows = batch.phi.shape[0]
-    return self._collector.collect(batch, seed)
-
-  def evaluate(self, seed: types.Seed) -> tuple[tf.Tensor, tf.Tensor]:
-    """Returns value and success [B] of fresh tasks, played greedily."""
+  def _evaluate(self, seed: types.Seed) -> tuple[tf.Tensor, tf.Tensor]:
     draw, run = randomness.split(seed, 2)
     progress = host_rollout.perform(
       *(self._act, self._tests, self._target(draw).numpy(), run),
@@ -236,10 +223,10 @@ class HostPrograms(CountPrograms):
     actions, memory = self._greedy(observations, memory, unused_seed)
     return tuple(action.numpy() for action in actions), memory
 
-  def _final_task(self) -> tf.Tensor:
+  def _final_task(self, trajectory: types.Trajectory) -> tf.Tensor:
     # Rows that were not played have no world; they are padded.
     found = self._collector.worlds.read_tasks()
-    missing = self._num_rows - len(found)
+    missing = trajectory.progress.shape[1] - len(found)
     return tf.constant(np.pad(found, [(0, missing), (0, 0)]), tf.float32)
 
 
@@ -268,55 +255,59 @@ class Programs:
     self._compiled: list[Any] = []
 
     def traced(function: Callable, jit_compile: bool = False) -> Callable:
-      made = tf.function(function, jit_compile=jit_compile, autograph=False)
-      self._compiled.append(made)
-      return made
+      program = tf.function(function, jit_compile=jit_compile, autograph=False)
+      self._compiled.append(program)
+      return program
 
     compiled = functools.partial(traced, jit_compile=use_xla)
 
-    num_tasks = world_multiple = cfg.training.num_tasks
+    world_multiple = cfg.training.num_tasks
     if len(envs) > 1:
       world_multiple //= config.NUM_PARTS
     self.world_multiple = world_multiple
     mine = world_multiple // replicas.count
-    chooser = run.curriculum
-    made = _on_host
-    if chooser.is_compiled:
+    curriculum = run.curriculum
+    wrap = _on_host
+    if curriculum.is_compiled:
       is_pure = all(env.task_space.is_compiled for env in envs)
-      made = compiled if is_pure else traced
-    self._compile_curriculum(chooser, made, num_tasks, cfg.curriculum.name)
+      wrap = compiled if is_pure else traced
+    self._compile_curriculum(curriculum, wrap, cfg, len(envs))
     num_tests = -(-cfg.training.num_evaluation_tasks // replicas.count)
     tests_here = {'training.num_evaluation_tasks': num_tests}
     cfg_here = overrides.replace(cfg, tests_here)
     self.counts = [
       (GraphPrograms if env.is_in_graph else HostPrograms)(
-        run.agent, run.judged, env, cfg_here, mine, chooser.feedback, compiled
+        *(run.agent, run.judged, env, cfg_here, mine),
+        *(curriculum.feedback, compiled),
       )
       for env in envs
     ]
-    over_replicas = replicas.sum if replicas.count > 1 else None
     self.learn = update.Update(
-      run.learner, envs, mine, compiled, over_replicas, replicas.count
+      run.learner, envs, mine, compiled, replicas.sum, replicas.count
     )
 
   def _compile_curriculum(
     self,
-    chooser: curriculum_base.Curriculum,
-    made: Callable,
-    num_tasks: int,
-    name: str,
+    curriculum: curriculum_base.Curriculum,
+    wrap: Callable[[Callable], Callable],
+    cfg: config.Config,
+    num_counts: int,
   ) -> None:
-    def placed(method: str, function: Callable) -> Callable:
-      is_ours = name in builtin.CURRICULA
-      return _on_cpu(made(function), None if is_ours else method)
+    num_tasks = cfg.training.num_tasks
+    is_ours = cfg.curriculum.name in builtin.CURRICULA
 
-    draws = functools.partial(curriculum_base.draws, chooser, num_tasks)
-    self.sample = placed('sample', draws(chooser.sample))
-    if chooser.can_probe:
-      self.probe = placed('probe', draws(chooser.probe))
-      self.note_probe = placed('note_probe', chooser.note_probe)
+    def placed(method: str, function: Callable) -> Callable:
+      return _on_cpu(wrap(function), None if is_ours else method)
+
+    draws = functools.partial(
+      curriculum_checks.draws, curriculum, num_tasks, num_counts
+    )
+    self.sample = placed('sample', draws())
+    if curriculum.can_probe:
+      self.probe = placed('probe', draws(is_probe=True))
+      self.note_probe = placed('note_probe', curriculum.note_probe)
     self.update = placed(
-      'update', lambda *told: curriculum_base.named(chooser.update(*told))
+      'update', lambda *told: curriculum_checks.named(curriculum.update(*told))
     )
 
   def close(self) -> None:
@@ -342,7 +333,7 @@ def _on_cpu(function: Callable, method: str | None) -> Callable:
     with tf.device(run_lib.CURRICULUM_DEVICE):
       if method is None:
         return function(*args)
-      return curriculum_base.called(method, lambda: function(*args))
+      return curriculum_checks.called(method, lambda: function(*args))
 
   return call
 

@@ -95,24 +95,20 @@ def _explore(
   place_seed, action_seed = randomness.split(seed, 2)
   seeds = [randomness.fold(action_seed, i) for i in range(len(env.roles))]
   uniform = action_numbers(env, phi.shape[0], seeds)
+  first_memory = agent.initial_memory(phi.shape[0], num_agents(env))
+  first = env.place(phi, place_seed), first_memory
 
   def step(carried: tuple, numbers: tuple[tf.Tensor, ...]) -> tuple:
     state, memory = carried
     distributions, memory = agent.act(env.observe(state), memory)
-    pairs = zip(distributions, numbers, strict=True)
-    actions = tuple(x.draw(number) for x, number in pairs)
-    pairs = zip(distributions, actions, strict=True)
-    log_probs = tuple(x.log_prob(action) for x, action in pairs)
+    actions, log_probs = agent_base.drawn(distributions, numbers)
     after = env.step(state, actions)
-    outcome = env.reward(after), env.progress(after), env.discount(after)
+    reward, progress = env.reward(after), env.progress(after)
+    discount = env.discount(after)
     if _may_end(env):
-      memory = remembered(memory, first[1], outcome[2])
-    return (after, memory), actions, log_probs, *outcome
+      memory = remembered(memory, first_memory, discount)
+    return (after, memory), actions, log_probs, reward, progress, discount
 
-  first = (
-    env.place(phi, place_seed),
-    agent.initial_memory(phi.shape[0], num_agents(env)),
-  )
   carried, actions, log_probs, rewards, progress, discount = _scan(
     step, first, uniform
   )
