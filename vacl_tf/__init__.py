@@ -35,6 +35,7 @@ _LATE = {
   'dm_environment': '.environments.adapters',
   'evaluate': '.launch.library',
   'gym_env': '.environments.gymnasium_view',
+  'load_actor': '.training.actor',
   'load_policy': '.launch.library',
   'make_config': '.launch.library',
   'parallel_env': '.environments.pettingzoo_view',

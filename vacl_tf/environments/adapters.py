@@ -57,7 +57,8 @@ class DmEnv(dm_env.Environment):
   the critic observes are left out. Rewards are float32 [n]. Actions with one
   choice are int32 [n], with several choices int32 [n, heads], and continuous
   ones float32 [n, dims]. With several roles, observations are called
-  `<role>/<name>`, and actions and rewards are dicts by role.
+  `<role>/<name>`, and actions and rewards are dicts by role. `progress` and
+  `task` are what the other views have in their infos.
 
   The last step is a termination, with discount 0, only if the world ends
   there; a world that is merely cut off at the horizon keeps discount 1. A world
@@ -96,6 +97,7 @@ class DmEnv(dm_env.Environment):
     if phi is not None:
       self._phi = episodes.legal_tasks(env, phi, 1, 'phi')
     self._episodes = episodes.Episodes(env, 1, seed, sample_tasks)
+    self._progress: float | None = None
     self._action_specs = [
       episodes.action_spec(role, role.num_agents) for role in env.roles
     ]
@@ -121,6 +123,17 @@ class DmEnv(dm_env.Environment):
     """The current state, for `World.pictures`; None before an episode."""
     return self._episodes.state
 
+  @property
+  def task(self) -> np.ndarray | None:
+    """The task [D] of the latest episode; None before the first one."""
+    phi = self._episodes.phi
+    return None if phi is None else phi[0].copy()
+
+  @property
+  def progress(self) -> float | None:
+    """Coverage or success, in [0, 1], after a step; None after a reset."""
+    return self._progress
+
   def reset(
     self,
     *,
@@ -143,6 +156,7 @@ class DmEnv(dm_env.Environment):
     else:
       phi = episodes.legal_tasks(self._env, phi, 1, "options['task']")
     self._episodes.reset(seed, phi)
+    self._progress = None
     return dm_env.restart(self._observation())
 
   def step(self, action: Any) -> dm_env.TimeStep:
@@ -161,6 +175,7 @@ class DmEnv(dm_env.Environment):
     if not self._episodes.is_playing:
       return self.reset()
     step = self._episodes.step(self._as_actions(action))
+    self._progress = float(step.progress[0])
     observation = self._observation()
     reward = self._by_role([reward[0] for reward in step.reward])
     if step.is_terminated[0]:
@@ -170,12 +185,15 @@ class DmEnv(dm_env.Environment):
     return dm_env.transition(reward, observation)
 
   def observation_spec(self) -> dict[str, specs.Array]:
+    """Returns the specs of the observed arrays by name."""
     return self._observation_spec
 
   def action_spec(self) -> Any:
+    """Returns the spec of the actions; with several roles, a dict by role."""
     return self._by_role(self._action_specs)
 
   def reward_spec(self) -> Any:
+    """Returns the spec of the rewards; with several roles, a dict by role."""
     return self._by_role(
       [
         specs.Array([role.num_agents], np.float32, 'reward')

@@ -193,5 +193,36 @@ class TasksOfMujocoTest(tf.test.TestCase, parameterized.TestCase):
       view.step(action)
 
 
+class InfosTest(tf.test.TestCase):
+  def test_progress_is_the_share_of_covered_landmarks(self):
+    phi = np.array([0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 2.0, 2.0])
+    view = adapters.DmEnv(
+      environments.load('simple_spread', 2, horizon=_HORIZON), phi=phi
+    )
+    self.assertIsNone(view.progress)
+    for _ in range(2):
+      view.reset()
+      self.assertIsNone(view.progress)
+      for _ in range(_HORIZON):
+        seen = view.step(np.array([0, 1])).observation
+        covered = seen['landmarks'][0, :, 0].mean()
+        self.assertEqual((view.progress, covered), (0.5, 0.5))
+
+  def test_the_task_is_that_of_the_latest_episode(self):
+    view = adapters.DmEnv(
+      environments.load('simple_spread', 2, horizon=_HORIZON)
+    )
+    self.assertIsNone(view.task)
+    tasks = []
+    for _ in range(2):
+      own = view.reset().observation['own']
+      tasks.append(view.task)
+      self.assertAllClose(view.task[:4].reshape(2, 2), own[:, 2:])
+      view.task.fill(9.0)  # A copy.
+      view.step(np.array([1, 1]))
+      self.assertAllEqual(view.task, tasks[-1])
+    self.assertNotAllClose(*tasks)
+
+
 if __name__ == '__main__':
   absltest.main()

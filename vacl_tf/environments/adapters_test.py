@@ -45,6 +45,9 @@ class _TwoRoles(spread.Spread):
       ),
     )
 
+  def observation_bounds(self):
+    return 2 * super().observation_bounds()
+
   def step(self, state, action):
     return super().step(state, (tf.concat(action, 1),))
 
@@ -74,9 +77,8 @@ def _random_action(view, rng):
   def draw(spec):
     if np.issubdtype(spec.dtype, np.integer):
       return rng.integers(0, spec.maximum + 1, spec.shape, np.int32)
-    return rng.uniform(spec.minimum, spec.maximum, spec.shape).astype(
-      np.float32
-    )
+    drawn = rng.uniform(spec.minimum, spec.maximum, spec.shape)
+    return drawn.astype(np.float32)
 
   return tf.nest.map_structure(draw, view.action_spec())
 

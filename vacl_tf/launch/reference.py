@@ -61,6 +61,8 @@ that, first call `tf.config.set_visible_devices` or
     _Entry(
       'vacl_tf.training.policy_files', 'load_policy', 'vacl_tf.load_policy'
     ),
+    _Entry('vacl_tf.training.actor', 'load_actor', 'vacl_tf.load_actor'),
+    _Entry('vacl_tf.training.actor', 'Actor'),
   ),
   """## Worlds for other libraries
 
@@ -71,6 +73,7 @@ that, first call `tf.config.set_visible_devices` or
       'dm_environment',
       'vacl_tf.dm_environment',
     ),
+    _Entry('vacl_tf.environments.adapters', 'DmEnv'),
     _Entry(
       'vacl_tf.environments.pettingzoo_view',
       'parallel_env',
@@ -102,6 +105,7 @@ Guides: [a world](guides/own_world.md), [a task](guides/own_task.md),
     _Entry('vacl_tf.catalog', 'CurriculumSpec'),
   ),
 }
+_PUBLIC = ('__init__', '__call__')  # Of those that begin with an underscore.
 _HEADING = re.compile(
   r'^(Args|Attributes|Returns|Yields|Raises):\n', re.MULTILINE
 )
@@ -135,7 +139,7 @@ def _entry(entry: _Entry) -> str:
   is_dataclass = bool(node.decorator_list)  # Users only construct it.
   for method in () if is_dataclass else node.body:
     is_method = isinstance(method, ast.FunctionDef)
-    if is_method and (method.name == '__init__' or method.name[0] != '_'):
+    if is_method and (method.name in _PUBLIC or method.name[0] != '_'):
       parts += [_signature(source, method), _document(method)]
   return '\n'.join(parts)
 

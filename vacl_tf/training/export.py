@@ -68,7 +68,7 @@ class ExportedPolicy(tf.Module):
     self.act = tf.function(self._act, autograph=False).get_concrete_function(
       seed=tf.TensorSpec([2], tf.int32, 'seed'),
       greedy=tf.TensorSpec([], tf.bool, 'greedy'),
-      **_specs(roles),
+      **specs(roles),
       **memory_specs,
     )
     self.initial_state = tf.function(
@@ -261,17 +261,17 @@ def prefix(roles: tuple[types.Role, ...], role: types.Role) -> str:
   return f'{role.name}_' if len(roles) > 1 else ''
 
 
-def _specs(roles: tuple[types.Role, ...]) -> dict[str, tf.TensorSpec]:
+def specs(roles: tuple[types.Role, ...]) -> dict[str, tf.TensorSpec]:
   """Returns the specs of those arguments of `act` that are observations."""
-  specs = {}
+  found = {}
   for role in roles:
     start = prefix(roles, role)
     name = start + 'own'
-    specs[name] = tf.TensorSpec([None, None, role.own_size], name=name)
+    found[name] = tf.TensorSpec([None, None, role.own_size], name=name)
     for kind, size in role.entity_sizes.items():
       name = start + kind
-      specs[name] = tf.TensorSpec([None, None, None, size], name=name)
+      found[name] = tf.TensorSpec([None, None, None, size], name=name)
     for kind in role.mask_kinds:
       name = f'{start}{kind}_mask'
-      specs[name] = tf.TensorSpec([None, None, None], tf.bool, name)
-  return specs
+      found[name] = tf.TensorSpec([None, None, None], tf.bool, name)
+  return found

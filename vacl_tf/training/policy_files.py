@@ -25,6 +25,7 @@ from vacl_tf.training import checkpoints
 from vacl_tf.training import export
 from vacl_tf.training import files
 
+_POLICY, _FACTS = 'saved_model', 'policy.json'
 _VALUE = '.ATTRIBUTES/VARIABLE_VALUE'
 _OBJECTS = '_CHECKPOINTABLE_OBJECT_GRAPH'  # An entry beside the variables.
 # Parts of the names of variables, today and in older policies.
@@ -45,7 +46,7 @@ def load_policy(
   """Returns an exported policy and the content of its policy.json.
 
   Args:
-    directory: a saved_model folder.
+    directory: a run folder that has a saved_model folder, or that folder.
     run_graph: whether to run the graph in the folder instead of reading its
       variables into a network that is built here. Use this only for a policy
       whose author you trust as you would trust a program's. It is the way to
@@ -55,7 +56,7 @@ def load_policy(
     ValueError: the directory holds no exported policy, or the policy can't be
       used in this way.
   """
-  directory = pathlib.Path(os.path.expanduser(directory))
+  directory = _exported(pathlib.Path(os.path.expanduser(directory)))
   facts = _read_facts(directory)
   if run_graph:
     return _load_graph(directory), facts
@@ -71,6 +72,16 @@ def load_policy(
     ) from error
   _fill(policy, directory)
   return policy, facts
+
+
+def _exported(directory: pathlib.Path) -> pathlib.Path:
+  """Returns the saved_model folder of a run folder, or else the folder."""
+  inside = directory / _POLICY
+  try:
+    is_run = not reading.kind(directory / _FACTS) and reading.kind(inside)
+  except reading.UnreadableError:
+    return directory  # Reading the policy reports what is wrong.
+  return inside if is_run else directory
 
 
 def trained_world(
@@ -101,13 +112,13 @@ def _restore(
 def _read_facts(directory: pathlib.Path) -> dict[str, Any]:
   """Returns the content of policy.json."""
   try:
-    facts = reading.read_json(directory / 'policy.json')
+    facts = reading.read_json(directory / _FACTS)
     for folder in (directory, directory / 'variables'):
       reading.check_folder(folder)
   except (FileNotFoundError, reading.UnreadableError) as error:
     raise checkpoints.UnusableError(
       f'{directory} holds no exported policy ({reading.reason(error)}); give '
-      'the saved_model folder of a run'
+      'a run folder that has one, or its saved_model folder'
     ) from error
   for name, kind in (('config', dict), ('roles', list)):
     if not isinstance(facts.get(name), kind):

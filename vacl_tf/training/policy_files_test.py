@@ -86,6 +86,17 @@ class WeightsTest(_Case):
     self.assertEqual(facts, same)
     self.assert_alike(policy, graph)
 
+  def test_a_run_folder_will_do(self):
+    run = self.folder
+    _export(run / 'saved_model', 'speaker_listener')
+    wanted, facts = policy_files.load_policy(run / 'saved_model')
+    for options in ({}, {'run_graph': True}):
+      found, same = policy_files.load_policy(run, **options)
+      self.assertEqual(same, facts)
+      self.assert_alike(found, wanted)
+    shutil.rmtree(run / 'saved_model')
+    self._assert_refused('give a run folder that has one, or its saved_model')
+
   def test_how_it_was_trained_need_not_be_known(self):
     _export(self.folder, 'speaker_listener')
     wanted, _ = policy_files.load_policy(self.folder)
