@@ -16,6 +16,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -251,6 +252,59 @@ class KilledTest(_Case):
     # Events of the closing evaluation stay.
     for name in ('rows', 'snapshots', 'policy', 'variables'):
       self.assertTrue(_left(path)[name] == whole[name], name)
+
+
+class FailedTest(_Case):
+  def test_in_the_first_iteration_another_config_may_begin_there(self):
+    other = '--config.curriculum.step_size=0.5'
+    whole = self._whole(other)
+    path = self.folder / 'run'
+    with mock.patch.object(loop, 'iterate', side_effect=RuntimeError):
+      with self.assertRaises(RuntimeError):
+        self._train(path)
+    self.assertTrue((path / run_folder.CHECKPOINTS / 'ckpt-1.index').exists())
+    ended = self._train(path, other)
+    self.assertEqual(ended.code, 0, ended.err)
+    self.assertIn('begins anew', ended.out)
+    self._assert_same(path, whole)
+
+  def test_a_failure_of_the_function_told_of_rows_loses_nothing(self):
+    whole = self._whole()
+    for number in range(1, _NUM_ITERATIONS + 1):
+      path = self.folder / f'run{number}'
+      told = [None] * (number - 1) + [ConnectionError('no network')]
+      with mock.patch.object(main.xla_cache, 'keep', side_effect=told):
+        with self.assertRaisesRegex(ConnectionError, 'no network'):
+          self._train(path)
+      out = self._train(path).out
+      self.assertRegex(out, f'^.*: iteration {number}, ')
+      self._assert_same(path, whole)
+
+
+class ToldTest(_Case):
+  def test_the_same_where_it_ends_and_when_it_is_looked_at_again(self):
+    path = self.folder / 'run'
+    before, now = (self._train(path).out for _ in range(2))
+    told = 'iteration 5, 7,000 env steps, [0-9]+ s, coverage 0[.][0-9]+'
+    found = re.findall(told, before + now)
+    self.assertLen(found, 2)
+    self.assertEqual(*found)
+    with (path / run_folder.METRICS).open(newline='') as file:
+      last = float([*csv.DictReader(file)][-1]['coverage'])
+    self.assertEndsWith(found[0], f'{last:.3f}')
+
+  def test_a_file_that_has_changed_since_the_run_began(self):
+    path, mine = self.folder / 'run', self.folder / 'changing_world.py'
+    flag = f'--import={mine}'
+    told = 'note: changing_world.py differs from the file with which this run'
+    mine.write_text('first = 1')
+    outs = [self._train(path, flag, _SHORT).out]
+    outs.append(self._train(path, flag, f'--num_env_steps={3 * _STEPS}').out)
+    self.assertNotIn('note: ', ''.join(outs))
+    mine.write_text('second = 2')
+    for number in (4, 5):  # Each time, as long as it differs.
+      steps = f'--num_env_steps={number * _STEPS}'
+      self.assertIn(told, self._train(path, flag, steps).out)
 
 
 class UnwritableTest(_Case):

@@ -6,7 +6,6 @@ They are available as vacl_tf.make_config, vacl_tf.train and so on.
 """
 
 import contextlib
-import math
 import pathlib
 import signal
 import sys
@@ -14,8 +13,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from vacl_tf import agents
 from vacl_tf import bounds
@@ -54,8 +51,15 @@ class Trained(NamedTuple):
   @property
   def coverage(self) -> float:
     """Coverage in the last evaluation of the run, NaN if there was none."""
-    found = records.read_metrics(self.run_dir / 'metrics.csv')['coverage']
-    return float([math.nan, *found[~np.isnan(found)]][-1])
+    return records.last_coverage(self.run_dir)
+
+  def __repr__(self) -> str:
+    told = [f'run_dir={str(self.run_dir)!r}', f'{len(self.rows)} new rows']
+    if self.rows:
+      told.append(f'{self.rows[-1]["env_steps"]:,.0f} env steps')
+    with contextlib.suppress(command_line.UsageError):  # It may be gone.
+      told.append(f'coverage {self.coverage:.3f}')
+    return f'<Trained: {", ".join(told)}>'
 
 
 def make_config(
@@ -230,6 +234,7 @@ def train(
       infinite, or the disk is full; the last checkpoint is good.
     KeyboardInterrupt, SystemExit: Ctrl-C or SIGTERM came; the run was saved
       first. Only calls in the main thread notice signals.
+    BaseException: on_row raised it; the run was saved first.
   """
   began = time.monotonic()
   bounds.check(cfg)
@@ -246,8 +251,7 @@ def train(
     code = session.train(
       *(cfg, run_length, worlds, path, asked), began=began, on_row=note
     )
-  # A signal that came too late to stop the run is passed on to the caller.
-  _leave(code or (asked.number and 128 + asked.number))
+  _leave(code, asked)
   return Trained(path.absolute(), rows)
 
 
@@ -324,8 +328,10 @@ def _held(
     yield path, asked
 
 
-def _leave(code: int) -> None:
-  """Raises KeyboardInterrupt or SystemExit unless the exit code is 0."""
+def _leave(code: int, asked: signals.Asked) -> None:
+  """Raises KeyboardInterrupt or SystemExit if a signal came."""
+  # One that came too late to stop the run is passed on to the caller.
+  code = code or (asked.number and 128 + asked.number)
   if code == 128 + signal.SIGINT:
     raise KeyboardInterrupt
   if code:

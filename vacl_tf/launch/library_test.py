@@ -147,11 +147,13 @@ class TrainTest(parameterized.TestCase):
     )
 
   @contextlib.contextmanager
-  def _pretended(self):
+  def _pretended(self, killed_after=-1):
     """Lets iterations take no time; all that is written is real."""
 
     def iterate(run, programs, cfg):
       del programs, cfg
+      if int(run.iteration) == killed_after:
+        raise RuntimeError  # As good as a kill before the next checkpoint.
       time.sleep(0.001)
       run.iteration.assign_add(1)
       run.env_steps.assign_add(self.steps)
@@ -208,6 +210,27 @@ class TrainTest(parameterized.TestCase):
       anew = self._train('run', 1, _config(seed=1), restart=True)
     self.assertLen(anew.rows, 1)
     self.assertLen(self._file('run.old1'), 2)
+
+  def test_a_failure_of_on_row_is_passed_on_and_loses_nothing(self):
+    def fail(row):
+      if row['iteration'] == 3:
+        raise ConnectionError
+
+    with self._pretended():
+      with self.assertRaises(ConnectionError):
+        self._train('run', 5, on_row=fail)
+      rest = self._train('run', 5).rows
+    self.assertEqual([row['iteration'] for row in rest], [4, 5])
+    self.assertLen(self._file('run'), 5)
+
+  def test_what_it_returns_is_shown_in_one_line(self):
+    trained = library.Trained(self.folder, [{'env_steps': 2800.0}])
+    start = f"<Trained: run_dir='{self.folder}', 1 new rows, 2,800 env steps"
+    self.assertEqual(repr(trained), f'{start}>')
+    (self.folder / 'metrics.csv').write_text(
+      'iteration,env_steps,wall_seconds,coverage\n1,1400,1,0.25\n2,2800,2,\n'
+    )
+    self.assertEqual(repr(trained), f'{start}, coverage 0.250>')
 
   def test_worlds_of_ones_own(self):
     worlds = environments.load_all(self.cfg)
@@ -269,13 +292,9 @@ class TrainTest(parameterized.TestCase):
       self.assertTrue((self.folder / name / 'saved_model').is_dir())
 
   def test_what_is_later_than_the_state_goes_where_there_is_nothing_to_do(self):
-    def fail(row):
-      if row['iteration'] == 7:
-        raise RuntimeError  # As good as a kill before the next checkpoint.
-
-    with self._pretended():
+    with self._pretended(killed_after=7):
       with self.assertRaises(RuntimeError):
-        self._train('run', 9, checkpoint_interval=4, on_row=fail)
+        self._train('run', 9, checkpoint_interval=4)
       self.assertLen(self._file('run'), 7)
       # By this length it was finished at the last checkpoint.
       found = self._train('run', 3)
@@ -283,19 +302,13 @@ class TrainTest(parameterized.TestCase):
     self.assertLen(self._file('run'), 4)
 
   def test_an_evaluation_stays_after_the_interval_was_changed(self):
-    def fail(row):
-      if row['iteration'] == 5:
-        raise RuntimeError  # As good as a kill before the next checkpoint.
-
-    with self._pretended():
+    with self._pretended(killed_after=5):
       for interval in (2, 3):
         with self.assertRaises(RuntimeError):
           self._train(
-            *('run', 6),
-            evaluation_interval=interval,
-            checkpoint_interval=4,
-            on_row=fail,
+            'run', 6, evaluation_interval=interval, checkpoint_interval=4
           )
+    with self._pretended():
       self._train('run', 6, evaluation_interval=3, checkpoint_interval=4)
     rows = [x['iteration'] for x in self._file('run') if 'coverage' in x]
     self.assertEqual(rows, [2, 4, 6])

@@ -220,6 +220,7 @@ class BadInputTest(parameterized.TestCase):
     provenance.write(
       saved, presets.make(env='simple_spread', seed=1), config.RunLength()
     )
+    (path / 'metrics.csv').touch()
     before = saved.read_text()
     self._assert_refused(
       'seed: 1 -> 2; ppo.clip: 0.2 -> 0.1', '--seed=2', '--config.ppo.clip=0.1'
@@ -253,7 +254,7 @@ class BadInputTest(parameterized.TestCase):
   def test_checkpoints_of_which_none_is_whole_are_refused_and_kept(self):
     path = self.folder / 'run'
     (path / 'checkpoints').mkdir(parents=True)
-    (path / 'checkpoints' / 'ckpt-1.index').write_text('')
+    (path / 'checkpoints' / 'ckpt-2.index').write_text('')
     provenance.write(
       path / 'config.json',
       presets.make(env='simple_spread'),

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commit that config.json names is one of this library."""
 
+import hashlib
 import json
 import pathlib
 import shutil
@@ -62,6 +63,41 @@ class RevisionTest(absltest.TestCase):
     self.assertEqual(self._revision(), 'unknown')
     path.write_text('{')
     self.assertEqual(self._revision(is_resumed=True), 'unknown')
+
+
+class DigestTest(absltest.TestCase):
+  def test_files_are_compared_with_those_of_the_start(self):
+    folder = pathlib.Path(self.create_tempdir().full_path)
+    path, mine = folder / 'config.json', folder / 'mine.py'
+    imports = (str(mine), 'numpy', str(folder / 'missing.py'))
+    mine.write_text('1')
+
+    def write(is_resumed):
+      cfg, length = config.Config(), config.RunLength()
+      provenance.write(path, cfg, length, imports, is_resumed=is_resumed)
+      return json.loads(path.read_text())
+
+    def changed():
+      return provenance.changed_imports(path, imports)
+
+    self.assertEmpty(changed())  # There is no file yet.
+    began = write(is_resumed=False)
+    self.assertEqual(began['imports'], list(imports))
+    digest = hashlib.sha256(b'1').hexdigest()
+    self.assertEqual(began['import_digests'], {'mine.py': digest})
+    self.assertEmpty(changed())
+    mine.write_text('2')
+    for _ in range(2):
+      self.assertEqual(changed(), ['mine.py'])
+      self.assertEqual(write(is_resumed=True), began)
+    mine.write_text('1')
+    self.assertEmpty(changed())
+
+    mine.write_text('2')
+    for old in ({}, {'import_digests': 3}, {'import_digests': {'mine.py': 3}}):
+      path.write_text(json.dumps(old))
+      self.assertEmpty(changed())
+      self.assertLen(write(is_resumed=True)['import_digests'], 1)
 
 
 if __name__ == '__main__':

@@ -5,6 +5,7 @@
 import contextlib
 import dataclasses
 import functools
+import math
 import pathlib
 from collections.abc import Iterable
 from typing import Any
@@ -231,6 +232,16 @@ def read_metrics(path: pathlib.Path) -> dict[str, np.ndarray]:
       'run_dir of another run'
     ) from error
   return columns
+
+
+def last_coverage(path: pathlib.Path) -> float:
+  """Returns the coverage in a run's last evaluation, NaN if there was none.
+
+  Raises:
+    UsageError: metrics.csv is missing or can't be read.
+  """
+  found = read_metrics(path / 'metrics.csv')['coverage']
+  return float([math.nan, *found[~np.isnan(found)]][-1])
 
 
 def meant(

@@ -5,9 +5,11 @@
 The process that trains in a folder holds its lock. It saves a checkpoint before
 the first iteration, and thus before it writes any results. Results without a
 checkpoint therefore belong to a run that can't be resumed. They are never
-overwritten: --restart renames the folder. A file is written under another name
-and then replaces the old one. A process that is killed may leave such files
-behind; the next process removes them.
+overwritten: --restart renames the folder. A run that has not ended its first
+iteration holds nothing that could be lost, so the next process begins anew
+there, with any config. A file is written under another name and then replaces
+the old one. A process that is killed may leave such files behind; the next
+process removes them.
 """
 
 import contextlib
@@ -20,6 +22,7 @@ from collections.abc import Callable, Iterator
 
 from vacl_tf import config
 from vacl_tf import overrides
+from vacl_tf import reading
 from vacl_tf.launch import command_line
 from vacl_tf.launch import locks
 from vacl_tf.launch import records
@@ -56,7 +59,14 @@ _INDEX = r'ckpt-\d+\.index(\.broken)?'
 _NOT_IN_NAMES = '[\\'
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 
-_REMEDY = 'give another run_dir, or restart=True, which sets it aside'
+# Checkpoints of a run that has not ended its first iteration.
+_FIRST = 'ckpt-1.index'
+_AT_FIRST = re.compile(r'new|ckpt-1\.(index|data-\d+-of-\d+)')
+_EVENT_FILES = '*tfevents*'
+_MADE = {'config', 'run_length', 'versions'}  # Parts of our config.json.
+
+_RESTART = '--restart (in Python, restart=True)'
+_REMEDY = f'give another run_dir, or {_RESTART}, which sets it aside'
 
 
 @contextlib.contextmanager
@@ -99,6 +109,8 @@ def hold(
       # The lock was renamed with the folder. Both locks are held, so that no
       # process that waits for the first one can get it.
       held.enter_context(_lock(path))
+    if _is_untrained(path):
+      _remove_untrained(path, report)
     _refuse_what_would_be_lost(path, cfg)
     _clear(path, report)
     yield path
@@ -152,14 +164,13 @@ def _remove_if_unused(path: pathlib.Path) -> None:
 
 def _refuse_what_would_be_lost(path: pathlib.Path, cfg: config.Config) -> None:
   """Raises UsageError if a folder has a run that cfg can't resume."""
+  if _is_untrained(path):
+    return
   has_checkpoint = _has_checkpoint(path)
   if os.path.lexists(path / CONFIG):
     old = records.read_config(path, _REMEDY)
     if different := overrides.differences(old, cfg):
-      raise command_line.UsageError(
-        f'{path} holds a run with another config ({"; ".join(different)}); '
-        'give the same constants or another run_dir'
-      )
+      raise command_line.UsageError(_told(path, old, cfg, different))
   elif has_checkpoint:
     raise command_line.UsageError(
       f'{path} has checkpoints but no {CONFIG}; {_REMEDY}'
@@ -170,6 +181,56 @@ def _refuse_what_would_be_lost(path: pathlib.Path, cfg: config.Config) -> None:
       f'{path} holds results ({", ".join(results)}) but no checkpoint to '
       f'resume from; to train from scratch, {_REMEDY}'
     )
+
+
+def _told(
+  path: pathlib.Path,
+  old: config.Config,
+  new: config.Config,
+  different: list[str],
+) -> str:
+  """Returns why a run with another config can't be resumed."""
+  was, now = old.environment.name, new.environment.name
+  if was != now:  # Most of the other differences follow from it.
+    told = f'of env={was}, not env={now}; to resume it, add --env={was}'
+  else:
+    told = f'with another config ({"; ".join(different)}); to resume it, give '
+    told += 'the same constants'
+  return (
+    f'{path} holds a run {told}; or give another run_dir, or {_RESTART} to '
+    'begin again'
+  )
+
+
+def _is_untrained(path: pathlib.Path) -> bool:
+  """Returns whether the run in a folder has not ended its first iteration."""
+  results = (name for name in _RESULTS if name != EVENTS)
+  if any(os.path.lexists(path / name) for name in results):
+    return False
+  saved = []
+  try:
+    made = reading.read_json(path / CONFIG)
+    if os.path.lexists(path / CHECKPOINTS):
+      saved = os.listdir(path / CHECKPOINTS)
+  except (OSError, reading.UnreadableError):
+    return False
+  if _FIRST not in saved and any((path / EVENTS).glob(_EVENT_FILES)):
+    return False  # Its checkpoints are lost.
+  return _MADE <= made.keys() and all(map(_AT_FIRST.fullmatch, saved))
+
+
+def _remove_untrained(
+  path: pathlib.Path, report: Callable[[str], None]
+) -> None:
+  """Removes what a run wrote before its first iteration, but config.json."""
+  saved = sorted((path / CHECKPOINTS).glob('ckpt-1.*'), reverse=True)
+  events = (path / EVENTS).glob(_EVENT_FILES)
+  found = [*events, *saved]  # The index comes before its data.
+  with files.writing(path):
+    for file in found:
+      file.unlink()
+  if saved:
+    report(f'{path}: a run that had not ended an iteration begins anew')
 
 
 def _has_checkpoint(path: pathlib.Path) -> bool:

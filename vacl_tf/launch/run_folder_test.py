@@ -71,7 +71,8 @@ class LostTest(_Case):
       kept = _all(self.path)
       self._assert_refused(
         f'run holds results .{name.split("/")[0]}. but no checkpoint .*'
-        'give another run_dir, or restart=True, which sets it aside'
+        'give another run_dir, or --restart .in Python, restart=True., which '
+        'sets it aside'
       )
       self.assertEqual(_all(self.path), kept)
 
@@ -80,13 +81,61 @@ class LostTest(_Case):
     with self._hold() as path:
       self.assertEqual(path, self.path)
 
+  @parameterized.parameters(
+    (),
+    ('checkpoints/new/ckpt.index',),
+    ('checkpoints/ckpt-1.index', 'checkpoints/ckpt-1.data-00000-of-00001'),
+    ('checkpoints/ckpt-1.index', 'events/events.out.tfevents.1.v2'),
+  )
+  def test_before_its_first_iteration_has_ended_it_begins_anew(self, *names):
+    self._write(*names, 'events/mine.txt', 'my notes')
+    for cfg in (presets.make(env='push_ball'), _CONFIG):
+      with self._hold(cfg=cfg) as path:
+        found = [x for x in _all(path) if not x.startswith('checkpoints/new')]
+        self.assertCountEqual(
+          found, ['config.json', 'events/mine.txt', 'my notes']
+        )
+    told = f'{self.path}: a run that had not ended an iteration begins anew'
+    has_checkpoint = any('ckpt-1.' in name for name in names)
+    self.assertEqual(self.notes, [told] * has_checkpoint)
+
+  @parameterized.parameters(
+    'checkpoints/ckpt-1.index.broken',
+    'checkpoints/ckpt-1.mine',
+    'checkpoints/ckpt-2.index',
+    'checkpoints/mine',
+    'metrics.csv',
+    'evaluation.json',
+  )
+  def test_anything_else_is_kept(self, name):
+    self._write('checkpoints/ckpt-1.index', 'events/x.tfevents.1', name)
+    kept = _all(self.path)
+    other = presets.make(env='push_ball')
+    self._assert_refused('holds a run of env=simple_spread', cfg=other)
+    self.assertEqual(_all(self.path), kept)
+    with self._hold():
+      self.assertEqual(_all(self.path), kept)
+
+  def test_a_config_of_somebody_else_is_kept(self):
+    for content in ('{"config": {}}', '[]', 'mine'):
+      self.path.mkdir(exist_ok=True)
+      (self.path / 'config.json').write_text(content)
+      self._assert_refused('config.json')
+
   def test_a_run_with_a_checkpoint_goes_on(self):
     self._write('checkpoints/ckpt-3.index', 'metrics.csv')
     with self._hold():
       pass
     self._assert_refused(
-      'another config .seed: 0 -> 1',
+      'another config .seed: 0 -> 1.; to resume it, give the same constants; '
+      'or give another run_dir, or --restart .in Python, restart=True. to '
+      'begin again',
       cfg=presets.make(env='simple_spread', seed=1),
+    )
+    self._assert_refused(
+      'holds a run of env=simple_spread, not env=push_ball; to resume it, add '
+      '--env=simple_spread; or give another run_dir, or --restart',
+      cfg=presets.make(env='push_ball'),
     )
 
   def test_a_restart_renames_the_run_and_loses_nothing(self):

@@ -3,6 +3,7 @@
 """Trains or resumes a run in its folder."""
 
 import contextlib
+import math
 import pathlib
 from collections.abc import Callable, Iterator
 
@@ -62,7 +63,7 @@ def train(
     asked: the signals that ask to end.
     group: the processes that train the run.
     began: time.monotonic() from which wall time counts.
-    on_row: called with each row.
+    on_row: called with each row; if it fails, the run is saved first.
   """
   run = run_lib.Run(cfg, envs)
   _check_cost(run, envs, cfg, group.count)
@@ -88,9 +89,9 @@ def train(
   if not is_done:
     code = _code_of(asked, group)
     asked.whole(_export)(run, envs[-1], cfg, path)
-    print(f'Stopped and saved in {path}; the same command resumes.')
+    print(_stopped(run, path))
     return code
-  print(f'Finished: {_summary(run)}')
+  print(f'Finished: {_summary(run, path)}')
   return _leave(run, envs[-1], cfg, path)
 
 
@@ -122,6 +123,8 @@ def _begin(
   """Brings the files of a run to its state; prints that training begins."""
   imports = command_line.imports()
   if is_resumed:
+    for name in provenance.changed_imports(path / run_folder.CONFIG, imports):
+      note(f'{name} differs from the file with which this run began')
     was = records.read_length(path)
     if loop.is_finished(run, was):  # Its end was recorded, even if not due.
       _cut(run, path, was.evaluation_interval, was.checkpoint_interval)
@@ -134,7 +137,7 @@ def _begin(
     checkpointer.save()  # There are no results without one; see run_folder.
   verb = 'Resuming' if is_resumed else 'Training'
   by = '' if num_replicas == 1 else f' with {num_replicas} replicas'
-  print(f'{verb} in {path}{by}: {_summary(run)}')
+  print(f'{verb} in {path}{by}: {_summary(run, path)}')
   # The first row appears a minute later; until then it would seem to hang.
   print('compiling ...', flush=True)
 
@@ -214,14 +217,42 @@ def _outputs(
           sets = set_pictures.draw(layout, run.curriculum.history())
           named = {f'curriculum/{kind}': x for kind, x in sets.items()}
           events.write_pictures(named, env_steps)
-      on_row(row)
 
     def save() -> None:
       for output in outputs:
         output.sync()
       checkpointer.save()
 
-    yield log, save
+    yield _telling(on_row, log, save, lambda: loop.is_finished(run, length))
+
+
+def _telling(
+  on_row: Callable[[dict[str, float]], None],
+  log: Callable[[dict[str, float]], None],
+  save: Callable[[], None],
+  is_finished: Callable[[], bool],
+) -> tuple[Callable[[dict[str, float]], None], Callable[[], None]]:
+  """Returns `log` and `save` which also tell a user's function of each row.
+
+  If the function fails, the run is saved before its error is raised again.
+  """
+  errors: list[BaseException] = []
+
+  def log_and_tell(row: dict[str, float]) -> None:
+    log(row)
+    try:
+      on_row(row)
+    except BaseException as error:
+      errors.append(error)
+      if not is_finished():  # Else `loop.train` saves what belongs to its end.
+        save_and_raise()
+
+  def save_and_raise() -> None:
+    save()
+    if errors:
+      raise errors[0]
+
+  return log_and_tell, save_and_raise
 
 
 def _layout(cfg: config.Config) -> map_layout.MapLayout | None:
@@ -315,13 +346,24 @@ def _leave_as_it_is(
   # With another run length than before, a run may be finished at a checkpoint
   # that is earlier than its last rows.
   _cut(run, path)
-  print(f'{path} is finished: {_summary(run)}. Nothing to train.')
+  print(f'{path} is finished: {_summary(run, path)}. Nothing to train.')
   return _leave(run, env, cfg, path)
 
 
-def _summary(run: run_lib.Run) -> str:
-  coverage = float(run.coverage[-1, -1])
-  seen = '' if coverage != coverage else f', coverage {coverage:.3f}'
+def _stopped(run: run_lib.Run, path: pathlib.Path) -> str:
+  where = _summary(run, path)
+  return f'Stopped and saved in {path}: {where}; the same command resumes.'
+
+
+def _summary(run: run_lib.Run, path: pathlib.Path) -> str:
+  """Returns how far a run has come, and the last coverage in its folder.
+
+  A checkpoint lacks the coverage of the closing evaluation.
+  """
+  seen = ''
+  with contextlib.suppress(command_line.UsageError):
+    coverage = records.last_coverage(path)
+    seen = '' if math.isnan(coverage) else f', coverage {coverage:.3f}'
   return (
     f'iteration {int(run.iteration)}, {int(run.env_steps):,} env steps, '
     f'{float(run.wall_seconds):.0f} s{seen}'

@@ -70,7 +70,11 @@ class SessionTest(absltest.TestCase):
     process.send_signal(signal.SIGTERM)
     code, out, err = _finish(process)
     self.assertEqual(code, 128 + signal.SIGTERM, err)
-    self.assertIn('the same command resumes', out)
+    self.assertRegex(
+      out,
+      'Stopped and saved in .*: iteration [0-9]+, [0-9,]+ env steps, [0-9]+ s, '
+      'coverage 0[.][0-9]{3}; the same command resumes.\n',
+    )
 
     rows = list(csv.DictReader(metrics.open()))
     done = int(rows[-1]['iteration'])
@@ -132,7 +136,7 @@ class SessionTest(absltest.TestCase):
       self.assertEqual(image.n_frames, 11)
     for flags, message in (
       (['--run_dir=nowhere'], 'nowhere'),
-      ([f'--saved_model={path}'], 'saved_model folder'),
+      ([f'--saved_model={path.parent}'], 'saved_model folder'),
       ([policy, '--num_agents=4,101'], 'num_agents=101 .*allowed: 2 to 100'),
     ):
       code, _, err = _in_here(*flags)
