@@ -135,7 +135,7 @@ class BatchSharesTest(parameterized.TestCase, tf.test.TestCase):
     sources = task_expansion.TaskSource
     is_solved = batch.ticket.source == int(sources.SOLVED)
     self.assertEqual(np.sum(is_solved), want)
-    self.assertNotIn(int(sources.FRESH), batch.ticket.source)
+    self.assertNotIn(int(sources.UNSCORED), batch.ticket.source)
     [part] = made.sample(100, _SEED, tf.constant(20))
     is_solved = part.ticket.source[:20] == int(sources.SOLVED)
     self.assertEqual(np.sum(is_solved), round(want / 5))
