@@ -70,9 +70,13 @@ def register_task(spec: 'task_spec.TaskSpec') -> None:
   """Registers a task by its name.
 
   Raises:
-    ValueError: the name is taken, the agent is unknown, a constant can't be
-      saved, there is no default preset, or a preset names an unknown field.
+    ValueError: this is not a TaskSpec, the name is taken, the agent is unknown,
+      a constant can't be saved, there is no default preset, or a preset names
+      an unknown field.
   """
+  from vacl_tf.environments import task_spec  # Its package imports us.
+
+  _check_spec(spec, task_spec.TaskSpec)
   if 'default' not in spec.presets:
     raise ValueError(f"task {spec.name} has no preset 'default'; add one")
   _check_types(spec.world)
@@ -92,9 +96,10 @@ def register_agent(spec: AgentSpec) -> None:
   """Registers an agent by its name.
 
   Raises:
-    ValueError: the name is taken, or the constants are not a
-      `config.AgentConfig` or can't be saved.
+    ValueError: this is not an AgentSpec, the name is taken, or the constants
+      are not a `config.AgentConfig` or can't be saved.
   """
+  _check_spec(spec, AgentSpec)
   _check_base(spec.config, config.AgentConfig)
   _check_types(spec.config())
   AGENTS.add(spec)
@@ -104,12 +109,24 @@ def register_curriculum(spec: CurriculumSpec) -> None:
   """Registers a curriculum by its name.
 
   Raises:
-    ValueError: the name is taken, or the constants are not a
-      `config.CurriculumConfig` or can't be saved.
+    ValueError: this is not a CurriculumSpec, the name is taken, or the
+      constants are not a `config.CurriculumConfig` or can't be saved.
   """
+  _check_spec(spec, CurriculumSpec)
   _check_base(spec.config, config.CurriculumConfig)
   _check_types(spec.config(name=spec.name))
   CURRICULA.add(spec)
+
+
+def _check_spec(spec: object, kind: type) -> None:
+  """Raises ValueError unless this is such a spec, with a function `make`."""
+  name = kind.__name__
+  if not isinstance(spec, kind):
+    raise ValueError(f'spec={spec!r:.60} is no {name}; give {name}(...)')
+  if not callable(spec.make):
+    raise ValueError(
+      f'{name}.make={spec.make!r:.60} is not a function; give one'
+    )
 
 
 def _check_base(kind: type, base: type) -> None:

@@ -40,13 +40,17 @@ class _WithTuple(config.CurriculumConfig):
   levels: tuple[int, ...] = (1, 2)
 
 
+def _make(*_):
+  return None
+
+
 def _task(name='corridor', values=None, above=None, **more):
   preset = task_spec.Preset(
     num_env_steps=(1, 2), values=values or {}, above=above or {}
   )
   fields = {
     'world': _World(name=name, num_agents=2, horizon=10),
-    'make': lambda world: None,
+    'make': _make,
     'least': (2,),
     'most': (9,),
     'presets': {'default': preset},
@@ -73,13 +77,9 @@ class CatalogTest(parameterized.TestCase):
     )
 
   def test_a_users_own_make_a_config(self):
-    catalog.register_agent(
-      catalog.AgentSpec(make=lambda *_: None, config=_Agent)
-    )
+    catalog.register_agent(catalog.AgentSpec(make=_make, config=_Agent))
     catalog.register_curriculum(
-      catalog.CurriculumSpec(
-        name='steady', make=lambda _: None, config=_Curriculum
-      )
+      catalog.CurriculumSpec(name='steady', make=_make, config=_Curriculum)
     )
     values = {'environment.wind': 0.75, 'agent.num_cells': 5}
     catalog.register_task(_task(values=values, agent='tabular'))
@@ -105,14 +105,35 @@ class CatalogTest(parameterized.TestCase):
       catalog.register_task(_task(**options))
     self.assertNotIn('corridor', catalog.TASKS.names())
 
+  @parameterized.parameters(
+    (catalog.register_task, 'TaskSpec'),
+    (catalog.register_agent, 'AgentSpec'),
+    (catalog.register_curriculum, 'CurriculumSpec'),
+  )
+  def test_what_is_no_spec_is_refused(self, register, kind):
+    with self.assertRaisesRegex(
+      ValueError, rf"^spec='mine' is no {kind}; give {kind}\(...\)$"
+    ):
+      register('mine')
+
+  def test_what_makes_it_is_a_function(self):
+    curriculum = catalog.CurriculumSpec(name='mine', make=3)
+    for register, spec in (
+      (catalog.register_task, _task(make=3)),
+      (catalog.register_agent, catalog.AgentSpec(make=3, config=_Agent)),
+      (catalog.register_curriculum, curriculum),
+    ):
+      with self.assertRaisesRegex(ValueError, 'Spec.make=3 is not a function'):
+        register(spec)
+
   def test_a_registered_name_is_not_free(self):
     with self.assertRaisesRegex(ValueError, "agent='attention' is registered"):
       catalog.register_agent(
-        catalog.AgentSpec(make=None, config=config.AttentionConfig)
+        catalog.AgentSpec(make=_make, config=config.AttentionConfig)
       )
     with self.assertRaisesRegex(ValueError, "curriculum='vacl' is registered"):
       catalog.register_curriculum(
-        catalog.CurriculumSpec(name='vacl', make=None)
+        catalog.CurriculumSpec(name='vacl', make=_make)
       )
 
   def test_constants_are_what_flags_and_json_know(self):
@@ -120,7 +141,7 @@ class CatalogTest(parameterized.TestCase):
       ValueError, r'_WithTuple.levels=\(1, 2\) is a tuple; allowed: bool, int'
     ):
       catalog.register_curriculum(
-        catalog.CurriculumSpec(name='levels', make=None, config=_WithTuple)
+        catalog.CurriculumSpec(name='levels', make=_make, config=_WithTuple)
       )
 
   @parameterized.parameters(
@@ -139,7 +160,7 @@ class CatalogTest(parameterized.TestCase):
     )
     with self.assertRaisesRegex(ValueError, f'^Mine.{message}'):
       catalog.register_curriculum(
-        catalog.CurriculumSpec(name='levels', make=None, config=made)
+        catalog.CurriculumSpec(name='levels', make=_make, config=made)
       )
 
   def test_whole_numbers_are_numbers(self):
@@ -157,13 +178,13 @@ class CatalogTest(parameterized.TestCase):
     with self.assertRaisesRegex(
       ValueError, 'config=int is not derived from config.AgentConfig'
     ):
-      catalog.register_agent(catalog.AgentSpec(make=None, config=int))
+      catalog.register_agent(catalog.AgentSpec(make=_make, config=int))
     with self.assertRaisesRegex(
       ValueError, 'config=.* is not derived from config.CurriculumConfig'
     ):
       catalog.register_curriculum(
         catalog.CurriculumSpec(
-          name='levels', make=None, config=config.AgentConfig()
+          name='levels', make=_make, config=config.AgentConfig()
         )
       )
 

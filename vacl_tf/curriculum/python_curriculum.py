@@ -96,8 +96,14 @@ def register(
     constants: dataclass whose fields become flags.
 
   Raises:
-    ValueError: the name is taken, or a constant can't be saved.
+    ValueError: the name is taken, `make` is not a function, or a constant can't
+      be saved.
   """
+  if not callable(make):
+    raise ValueError(
+      f'{name}: make={make!r:.60} is not a function; give one that returns a '
+      'python_curriculum.Chooser, like the class of yours'
+    )
   catalog.register_curriculum(
     catalog.CurriculumSpec(
       name=name,

@@ -10,7 +10,7 @@ import contextlib
 import keyword
 import numbers
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,11 +33,20 @@ _ATTRIBUTES = {
   'roles': tuple,
   'task_space': task_space.TaskSpace,
 }
-
-
+_Shape = Sequence[int | None]
+_OF_AGENTS = ('world', 'agent', 'number')  # Axes; rewards have the first two.
+_OF_ENTITIES = ('world', 'agent', 'entity', 'number')
 _NAME = 'a name of letters, digits and underscores, a letter first'
+_WORD = re.compile(r'(?!self$)[a-zA-Z]\w*', re.A)
 _RESERVED = re.compile('own|seed|greedy|memory(_[0-9]+)?')
-_KINDS = {numbers.Integral: 'a whole number'}  # As messages name them.
+
+
+class _NotFiniteError(base.WorldError):
+  """A number of one of the worlds is not finite."""
+
+  def __init__(self, message: str, world: int) -> None:
+    super().__init__(message)
+    self.world = world
 
 
 class Checked(base.Simulator):
@@ -53,6 +62,7 @@ class Checked(base.Simulator):
     self._simulator = simulator
     self._world = world
     self.num_worlds = simulator.num_worlds
+    self._phi, self._num_steps = np.zeros([self.num_worlds, 0]), 0
 
   @property
   def num_unstable(self) -> int:
@@ -63,26 +73,34 @@ class Checked(base.Simulator):
     return _called('state', lambda: self._simulator.state)
 
   def place(self, phi: np.ndarray, seed: Sequence[int]) -> None:
+    self._phi, self._num_steps = phi, 0
     _called('place', self._simulator.place, phi, seed)
 
   def observe(self) -> types.Observations:
-    observations = _called('observe', self._simulator.observe)
-    check_observations(observations, self._world, self.num_worlds)
-    return observations
+    found = _called('observe', self._simulator.observe)
+    return self._checked(check_observations, found)
 
   def step(self, actions: tuple[np.ndarray, ...]) -> base.Outcome:
-    outcome = _called('step', self._simulator.step, actions)
-    check_outcome(outcome, self._world, self.num_worlds)
-    return outcome
+    self._num_steps += 1
+    found = _called('step', self._simulator.step, actions)
+    return self._checked(check_outcome, found)
 
   def read_task(self) -> np.ndarray:
     found = _called('read_task', self._simulator.read_task)
-    found = np.asarray(found, np.float32)
-    _check_task('read_task()', found, self.num_worlds, self._world)
-    return found
+    return self._checked(_check_read, np.asarray(found, np.float32))
 
   def close(self) -> None:
     _called('close', self._simulator.close)
+
+  def _checked(self, check: Callable, found: Any) -> Any:
+    """Checks an output; of numbers that are not finite, tells step and task."""
+    try:
+      check(found, self._world, self.num_worlds)
+    except _NotFiniteError as error:
+      steps, task = self._num_steps, ', '.join(map(str, self._phi[error.world]))
+      told = f'{error}, after {steps} steps of the task [{task}]'
+      raise base.WorldError(told) from error
+    return found
 
 
 def check_world(world: base.World) -> None:
@@ -119,8 +137,7 @@ def _check_environment(env: base.Environment) -> None:
   seed = randomness.root(0)
   phi = env.task_space.sample_easy(_NUM_WORLDS, seed)
   before = _called('place', env.place, phi, seed)
-  task = _called('read_task', env.read_task, before)
-  _check_task('read_task(state)', task, _NUM_WORLDS, env)
+  _check_read(_called('read_task', env.read_task, before), env, _NUM_WORLDS)
   seen = _called('observe', env.observe, before)
   check_observations(seen, env, _NUM_WORLDS)
   actions = tuple(map(tf.constant, _actions(env)))
@@ -150,9 +167,7 @@ def first_observations(world: base.World) -> types.Observations:
 def check_task_space(space: task_space.TaskSpace) -> None:
   """Raises base.WorldError if drawn or clipped tasks are not feasible."""
   entities = np.asarray(space.entity_of_dim)
-  _check_array(
-    'entity_of_dim', entities, [space.num_dims], (np.integer,), 'integers'
-  )
+  _check_array('entity_of_dim', entities, [space.num_dims], np.integer)
   if set(entities.tolist()) != set(range(space.num_entities)):
     raise base.WorldError(
       f'entity_of_dim={entities.tolist()}; expected all of 0 to '
@@ -180,9 +195,9 @@ def check_observations(
         f'{name}: expected a types.Observation, given {type(found).__name__}'
       )
     leading = [num_worlds, role.num_agents]
-    _check_floats(f'{name}, own', found.own, [*leading, role.own_size])
+    shape = [*leading, role.own_size]
+    _check_floats(f'{name}, own', found.own, shape)
     if not isinstance(found.critic_own, tuple):
-      shape = [*leading, role.own_size]
       _check_floats(f'{name}, critic_own', found.critic_own, shape)
     elif role.critic_only_position:
       raise base.WorldError(
@@ -192,14 +207,12 @@ def check_observations(
     _check_keys(f'{name}, entities', found.entities, role.entity_sizes)
     _check_keys(f'{name}, masks', found.masks, role.mask_kinds)
     for kind, size in role.entity_sizes.items():
-      array = found.entities[kind]
-      _check_floats(
-        f'{name}, entities[{kind!r}]', array, [*leading, None, size]
-      )
+      where, array = f'{name}, entities[{kind!r}]', found.entities[kind]
+      _check_floats(where, array, [*leading, None, size], _OF_ENTITIES)
     for kind in role.mask_kinds:
       shape = list(found.entities[kind].shape[:-1])
       mask = found.masks[kind]
-      _check_array(f'{name}, masks[{kind!r}]', mask, shape, (np.bool_,), 'bool')
+      _check_array(f'{name}, masks[{kind!r}]', mask, shape, np.bool_)
 
 
 def check_outcome(
@@ -221,10 +234,8 @@ def check_outcome(
     is_wrong = (array < -base.ROUNDING) | (array > 1.0 + base.ROUNDING)
     if is_wrong.any():
       row = int(is_wrong.argmax())
-      raise base.WorldError(
-        f'{name}: expected numbers from 0 to 1, given {array[row]} in world '
-        f'{row}'
-      )
+      given = f'given {array[row]} in world {row}'
+      raise base.WorldError(f'{name}: expected numbers from 0 to 1, {given}')
 
 
 def _actions(world: base.World) -> tuple[np.ndarray, ...]:
@@ -289,33 +300,26 @@ def _check_names(roles: tuple[types.Role, ...]) -> None:
 
 def _is_name(given: Any) -> bool:
   """Returns whether a function may have an argument of this name."""
-  return (
-    isinstance(given, str)
-    and bool(re.fullmatch(r'[a-zA-Z]\w*', given, re.A))
-    and given != 'self'
-    and not keyword.iskeyword(given)
-  )
+  is_word = isinstance(given, str) and _WORD.fullmatch(given)
+  return bool(is_word) and not keyword.iskeyword(given)
 
 
 def _check_attribute(thing: Any, name: str, kind: type) -> None:
   found = _called(name, getattr, thing, name, None)
   if not isinstance(found, kind):
+    what = 'a whole number' if kind is numbers.Integral else kind.__name__
     raise base.WorldError(
-      f'{name}: expected {_KINDS.get(kind, kind.__name__)}, given '
-      f'{type(found).__name__}'
+      f'{name}: expected {what}, given {type(found).__name__}'
     )
 
 
 def _check_tuple(name: str, given: Any, world: base.World) -> None:
   num_roles = len(world.roles)
-  if not isinstance(given, tuple) or len(given) != num_roles:
-    what = type(given).__name__
-    if isinstance(given, tuple):
-      what = f'a tuple of {len(given)}'
-    raise base.WorldError(
-      f'{name}: expected a tuple of {num_roles}, one for each role; given '
-      f'{what}'
-    )
+  is_tuple = isinstance(given, tuple)
+  if not is_tuple or len(given) != num_roles:
+    what = f'a tuple of {len(given)}' if is_tuple else type(given).__name__
+    wanted = f'a tuple of {num_roles}, one for each role'
+    raise base.WorldError(f'{name}: expected {wanted}; given {what}')
 
 
 def _check_keys(name: str, given: Any, expected: Any) -> None:
@@ -329,49 +333,45 @@ def _check_keys(name: str, given: Any, expected: Any) -> None:
     )
 
 
-def _check_floats(name: str, given: Any, shape: Sequence[int | None]) -> None:
-  _check_array(name, given, shape, (np.float32,), 'float32')
-  if not np.all(np.isfinite(given)):
-    index = np.argwhere(~np.isfinite(given))[0].tolist()
-    raise base.WorldError(
-      f'{name}: expected finite numbers, given '
-      f'{np.asarray(given)[tuple(index)]} at {index}'
-    )
-
-
-def _check_array(
-  name: str,
-  given: Any,
-  shape: Sequence[int | None],
-  dtypes: tuple[type, ...],
-  what: str,
+def _check_floats(
+  name: str, given: Any, shape: _Shape, axes: Sequence[str] = _OF_AGENTS
 ) -> None:
+  """Raises base.WorldError for a wrong shape or numbers that are not finite."""
+  _check_array(name, given, shape, np.float32)
+  for index in np.argwhere(~np.isfinite(given)).tolist():
+    found = np.asarray(given)[tuple(index)]
+    where = ', '.join(map('{} {}'.format, axes, index))
+    told = f'{name}: expected finite numbers, given {found} in {where}'
+    raise _NotFiniteError(told, index[0])
+
+
+def _check_array(name: str, given: Any, shape: _Shape, dtype: type) -> None:
   """Raises base.WorldError for a wrong dtype or shape; None is any size."""
   array = _called(name, np.asarray, given)
   is_right = array.ndim == len(shape) and all(
     size in (None, found)
     for size, found in zip(shape, array.shape, strict=True)
   )
-  if not is_right or not any(np.issubdtype(array.dtype, x) for x in dtypes):
+  if not is_right or not np.issubdtype(array.dtype, dtype):
     sizes = ', '.join('any' if size is None else str(size) for size in shape)
+    kind = dtype.__name__.rstrip('_')  # Not bool_.
     raise base.WorldError(
-      f'{name}: expected {what} of shape [{sizes}], given {array.dtype} of '
+      f'{name}: expected {kind} of shape [{sizes}], given {array.dtype} of '
       f'shape {list(array.shape)}'
     )
 
 
-def _check_task(
-  name: str, given: Any, num_worlds: int, world: base.World
-) -> None:
-  _check_floats(name, given, [num_worlds, world.task_space.num_dims])
+def _check_read(phi: Any, world: base.World, num_worlds: int) -> None:
+  shape = [num_worlds, world.task_space.num_dims]
+  _check_floats('read_task', phi, shape, ('world', 'number'))
 
 
 def _check_feasible(name: str, phi: Any, space: task_space.TaskSpace) -> None:
   """Raises base.WorldError if these are not _NUM_TASKS feasible tasks."""
-  _check_floats(name, phi, [_NUM_TASKS, space.num_dims])
+  _check_floats(name, phi, [_NUM_TASKS, space.num_dims], ('task', 'number'))
   feasible = np.asarray(space.feasible(tf.convert_to_tensor(phi)))
   shape = [_NUM_TASKS, space.num_entities]
-  _check_array('feasible', feasible, shape, (np.bool_,), 'bool')
+  _check_array('feasible', feasible, shape, np.bool_)
   if not feasible.all():
     row = int(np.argmin(feasible.all(1)))
     raise base.WorldError(
@@ -391,10 +391,9 @@ def _check_state(before: types.State, after: types.State) -> None:
       f'returns, given another: {str(error).splitlines()[0]}'
     ) from error
   pairs = zip(tf.nest.flatten(before), tf.nest.flatten(after), strict=True)
-  for index, (one, other) in enumerate(pairs):
-    if one.shape != other.shape or one.dtype != other.dtype:
+  for index, pair in enumerate(pairs):
+    one, other = (f'{x.dtype.name} of shape {list(x.shape)}' for x in pair)
+    if one != other:
       raise base.WorldError(
-        f'state after step, leaf {index}: expected {one.dtype.name} of shape '
-        f'{list(one.shape)}, given {other.dtype.name} of shape '
-        f'{list(other.shape)}'
+        f'state after step, leaf {index}: expected {one}, given {other}'
       )

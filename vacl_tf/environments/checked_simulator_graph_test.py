@@ -93,7 +93,7 @@ class TaskSpaceTest(tf.test.TestCase, parameterized.TestCase):
     (
       'nan',
       {'sample_target': lambda num, seed: tf.fill([num, 4], np.nan)},
-      r'sample_target: expected finite numbers, given nan at \[0, 0\]',
+      r'sample_target: expected finite numbers, given nan in task 0, number 0',
     ),
     (
       'clip',
@@ -113,7 +113,7 @@ class TaskSpaceTest(tf.test.TestCase, parameterized.TestCase):
     (
       'dims',
       {'entity_of_dim': np.arange(5)},
-      r'entity_of_dim: expected integers of shape \[4\], given int64 of',
+      r'entity_of_dim: expected integer of shape \[4\], given int64 of',
     ),
   )
   def test_each_fault_is_told_in_a_line(self, faults, message):

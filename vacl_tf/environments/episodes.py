@@ -8,7 +8,7 @@ actions and results. This module handles seeds, tasks, the horizon and checks.
 
 import numbers
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -112,9 +112,7 @@ class Episodes:
     # np.int32: TensorFlow never frees the tensor that it caches per Python int.
     task_seed, place_seed = self._seeds(root, tf.constant(np.int32(index)))
     if phi is None:
-      drawn = simulator.called(self._source, self._draw, task_seed)
-      drawn = drawn if self.num_worlds > 1 else drawn[0]
-      phi = legal_tasks(self.env, drawn, self.num_worlds, 'phi')
+      phi = self._legal_drawn(task_seed)
     self._place(phi, place_seed)
     self.phi = phi
     self._seed, self._num_episodes = root, index + 1
@@ -177,6 +175,22 @@ class Episodes:
     """Returns tasks [B, D] for an episode."""
     return self._sample_tasks(self.num_worlds, seed)
 
+  def _legal_drawn(self, seed: types.Seed) -> np.ndarray:
+    """Returns tasks [B, D] for an episode, after checking that they are legal.
+
+    Raises:
+      ValueError: a task is not legal, or drawing tasks failed.
+    """
+    drawn = simulator.called(self._source, lambda: np.asarray(self._draw(seed)))
+    shapes = [(self.num_worlds, *shape) for shape in _shapes(self.env)]
+    if drawn.shape not in shapes:
+      raise ValueError(
+        f'{self._source} returned tasks of shape {list(drawn.shape)} for '
+        f'num_tasks={self.num_worlds}; allowed: {_told(shapes)}'
+      )
+    tasks = drawn if self.num_worlds > 1 else drawn[0]
+    return legal_tasks(self.env, tasks, self.num_worlds, self._source)
+
   def _place(self, phi: np.ndarray, seed: types.Seed) -> None:
     self.simulator.place(phi, seed.numpy().view(np.uint32).tolist())
 
@@ -235,7 +249,8 @@ def legal_tasks(
 
   Args:
     env: the world.
-    phi: [D] for all worlds, or [B, D] if there are several worlds.
+    phi: [D] for all worlds, or [B, D] if there are several worlds. If all
+      entities have as many numbers, [entities, size] may stand for [D].
     num_worlds: number of worlds (B).
     name: name of phi in messages.
 
@@ -250,17 +265,15 @@ def legal_tasks(
       f'{name}={_short(phi)} is not an array of numbers; allowed: shape '
       f'[{space.num_dims}]'
     ) from None
-  shapes, several = [(space.num_dims,)], ''
-  if num_worlds > 1:
-    shapes.append((num_worlds, space.num_dims))
-    several = f' or {list(shapes[1])}'
+  leading = [()] if num_worlds == 1 else [(), (num_worlds,)]
+  shapes = [(*first, *shape) for shape in _shapes(env) for first in leading]
   if array.shape not in shapes:
     raise ValueError(
-      f'{name} has shape {list(array.shape)}; allowed: [{space.num_dims}]'
-      f'{several}, {space.num_entities} entities of {env.name} one after '
-      'another'
+      f'{name} has shape {list(array.shape)}; allowed: {_told(shapes)}, '
+      f'{space.num_entities} entities of {env.name} one after another'
     )
-  array = np.array(np.broadcast_to(array, [num_worlds, space.num_dims]))
+  rows = array.reshape([-1, space.num_dims])
+  array = np.array(np.broadcast_to(rows, [num_worlds, space.num_dims]))
   for row in np.flatnonzero(~np.isfinite(array).all(1)):
     raise ValueError(f'{name}={array[row].tolist()}; allowed: finite numbers')
   feasible = np.asarray(space.feasible(tf.constant(array)))
@@ -275,6 +288,22 @@ def legal_tasks(
       f'{nearest.round(3).tolist()}.'
     )
   return array
+
+
+def _shapes(env: base.World) -> list[tuple[int, ...]]:
+  """Returns the shapes of a task: [D], and [entities, size] if it has rows.
+
+  B of them, where B > 1, never have the shape of one.
+  """
+  space = env.task_space
+  size = space.num_dims // space.num_entities
+  rows = np.repeat(np.arange(space.num_entities), size)
+  are_rows = size > 1 and np.array_equal(rows, space.entity_of_dim)
+  return [(space.num_dims,)] + are_rows * [(space.num_entities, size)]
+
+
+def _told(shapes: Sequence[tuple[int, ...]]) -> str:
+  return ' or '.join(str(list(shape)) for shape in shapes)
 
 
 def checked_action(

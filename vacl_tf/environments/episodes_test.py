@@ -23,6 +23,18 @@ def _stay(worlds):
   return worlds.step((np.full([worlds.num_worlds, 2], _STAY),))
 
 
+class _Plane(fakes.LineWorld):
+  """Its tasks are two points in the plane."""
+
+  def __init__(self):
+    super().__init__(_HORIZON)
+    self.task_space.num_entities = 2
+    self.task_space.entity_of_dim = np.array([0, 0, 1, 1])
+    self.task_space.feasible = lambda phi: tf.reduce_all(
+      tf.reshape(tf.abs(phi) <= fakes.HALF_WIDTH, [-1, 2, 2]), 2
+    )
+
+
 class EpisodesTest(tf.test.TestCase, parameterized.TestCase):
   def test_tasks_are_determined_by_seed_and_number_of_the_episode(self):
     def tasks(worlds, seeds):
@@ -66,6 +78,29 @@ class EpisodesTest(tf.test.TestCase, parameterized.TestCase):
       worlds.reset()
     self.assertAllEqual(worlds.phi, np.ones([2, 4]))
     self.assertTrue(worlds.is_playing)
+
+  @parameterized.parameters(1, 2)
+  def test_drawn_tasks_may_have_rows(self, num_worlds):
+    phi = np.arange(num_worlds * 4.0).reshape([num_worlds, 2, 2]) / 8.0
+    worlds = _episodes(num_worlds, _Plane(), sample_tasks=lambda num, seed: phi)
+    worlds.reset()
+    self.assertAllClose(worlds.phi, phi.reshape([num_worlds, 4]))
+
+  @parameterized.parameters(
+    (1, [4], r'\[4\] for num_tasks=1; allowed: \[1, 4\] or \[1, 2, 2\]$'),
+    (2, [2, 9], r'\[2, 9\] for num_tasks=2; allowed: \[2, 4\] or \[2, 2, 2\]$'),
+    (2, [1, 4], r'\[1, 4\] for num_tasks=2; allowed: '),
+  )
+  def test_drawn_tasks_of_another_shape_are_told(
+    self, num_worlds, shape, message
+  ):
+    worlds = _episodes(
+      num_worlds, _Plane(), sample_tasks=lambda num, seed: np.zeros(shape)
+    )
+    with self.assertRaisesRegex(
+      ValueError, f'^sample_tasks returned tasks of shape {message}'
+    ):
+      worlds.reset()
 
   @parameterized.product(is_terminal=(False, True), is_hosted=(False, True))
   def test_the_horizon_ends_or_cuts_off(self, is_terminal, is_hosted):
@@ -162,6 +197,25 @@ class ChecksTest(parameterized.TestCase):
       episodes.legal_tasks(fakes.LineWorld(), phi, 3, 'phi')
     self.assertLess(len(str(error.exception)), 150)
     self.assertNotIn('\n', str(error.exception))
+
+  @parameterized.parameters(([2, 2], 1), ([2, 2], 3), ([3, 2, 2], 3))
+  def test_tasks_may_have_rows(self, shape, num_worlds):
+    phi = np.arange(np.prod(shape)).reshape(shape) / 8.0
+    found = episodes.legal_tasks(_Plane(), phi, num_worlds, 'phi')
+    expected = np.broadcast_to(phi.reshape([-1, 4]), [num_worlds, 4])
+    np.testing.assert_array_equal(found, expected)
+
+  @parameterized.parameters(
+    ([1, 2, 2], 1, r'\[1, 2, 2\]; allowed: \[4\] or \[2, 2\], 2 entities of'),
+    (
+      [4, 1],
+      3,
+      r'allowed: \[4\] or \[3, 4\] or \[2, 2\] or \[3, 2, 2\], 2 ent',
+    ),
+  )
+  def test_tasks_of_another_shape_are_told(self, shape, num_worlds, message):
+    with self.assertRaisesRegex(ValueError, f'^phi has shape .*{message}'):
+      episodes.legal_tasks(_Plane(), np.zeros(shape), num_worlds, 'phi')
 
   def test_given_tasks_are_copied(self):
     phi = np.zeros([4], np.float32)

@@ -6,6 +6,7 @@ See docs/guides/own_world.md.
 """
 
 import contextlib
+import numbers
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -64,10 +65,12 @@ def register(
   Raises:
     ValueError: the name is taken, or an argument is not possible.
   """
-  most = _most(name, num_agents, max_agents)
+  most = num_agents if max_agents is None else max_agents
+  steps = (num_env_steps, num_env_steps)
+  _check_whole(name, horizon, num_agents, most, num_env_steps)
+  _check_others(name, make, values)
   box = checked_one_world.box(tasks, num_agents)
   values = _values(box.width, most > num_agents) | (values or {})
-  steps = (num_env_steps, num_env_steps)
   spec = task_spec.TaskSpec(
     world=config.EnvironmentConfig(
       name=name, num_agents=num_agents, horizon=horizon
@@ -100,15 +103,40 @@ def _made(
   )
 
 
-def _most(name: str, num_agents: int, max_agents: int | None) -> int:
-  """Checks and returns the largest number of agents."""
-  most = max_agents or num_agents
-  if not 1 <= num_agents <= most:
+def _check_whole(
+  name: str, horizon: int, num_agents: int, max_agents: int, num_env_steps: int
+) -> None:
+  """Raises ValueError for a number that is not whole or not possible."""
+  for argument, value in (
+    ('horizon', horizon),
+    ('num_agents', num_agents),
+    ('max_agents', max_agents),
+    ('num_env_steps', num_env_steps),
+  ):
+    is_whole = isinstance(value, numbers.Integral)
+    if isinstance(value, bool) or not is_whole or value < 1:
+      raise ValueError(
+        f'{name}: {argument}={value!r}; allowed: whole numbers from 1 on'
+      )
+  if max_agents < num_agents:
     raise ValueError(
-      f'{name}: num_agents={num_agents}, max_agents={most}; allowed: 1 or '
-      'more, and max_agents not below num_agents'
+      f'{name}: max_agents={max_agents} is below num_agents={num_agents}; give '
+      'as many or more'
     )
-  return most
+
+
+def _check_others(name: str, make: Any, values: Any) -> None:
+  """Raises ValueError unless these are a function, and a dict or None."""
+  if not callable(make):
+    raise ValueError(
+      f'{name}: make={make!r:.60} is not a function of the number of agents; '
+      'give make=lambda n: ...'
+    )
+  if not isinstance(values or {}, Mapping):
+    raise ValueError(
+      f'{name}: values={values!r:.60} is not a dict; give one like '
+      "{'ppo.num_epochs': 5}"
+    )
 
 
 def _values(width: float, grows: bool) -> dict[str, Any]:

@@ -202,14 +202,20 @@ class PythonWorldTest(tf.test.TestCase, parameterized.TestCase):
     found = simulator.step((np.full([1, 2], 2),))
     self.assertAllEqual(found.discount, [0.0])
 
-  @parameterized.parameters((4, 2), (0, None))
-  def test_impossible_numbers_of_agents_are_refused(self, num, most):
-    with self.assertRaisesRegex(
-      ValueError, f'num_agents={num}, max_agents=.*; allowed: 1'
-    ):
-      python_world.register(
-        'none', Walk, _tasks, horizon=4, num_agents=num, max_agents=most
-      )
+  @parameterized.parameters(
+    ({'num_agents': 4, 'max_agents': 2}, 'max_agents=2 is below num_agents=4'),
+    ({'num_agents': 0}, 'num_agents=0; allowed: whole numbers from 1 on'),
+    ({'num_agents': '2'}, "num_agents='2'; allowed: whole"),
+    ({'max_agents': 2.5}, 'max_agents=2.5; allowed: whole'),
+    ({'horizon': 0}, 'horizon=0; allowed: whole'),
+    ({'num_env_steps': 1e6}, 'num_env_steps=1000000.0; allowed: whole'),
+    ({'make': 3}, 'make=3 is not a function of the number of agents; give'),
+    ({'values': 5}, "values=5 is not a dict; give one like {'ppo.num_epochs'"),
+  )
+  def test_impossible_arguments_are_refused(self, changed, message):
+    given = {'make': Walk, 'tasks': _tasks, 'horizon': 4} | changed
+    with self.assertRaisesRegex(ValueError, f'^mine: {message}'):
+      python_world.register('mine', **given)
 
   @parameterized.parameters((None, False), (2, False), (3, True))
   def test_constants_of_growth_are_of_tasks_that_grow(self, most, grows):

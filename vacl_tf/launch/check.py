@@ -18,6 +18,7 @@ from vacl_tf import environments
 from vacl_tf.launch import command_line
 
 with command_line.quiet_imports():
+  from vacl_tf.launch import curriculum_trials
   from vacl_tf.launch import devices
   from vacl_tf.launch import trials
 
@@ -43,7 +44,7 @@ class _Trial(NamedTuple):
       return trials.of_task(self.name)
     if self.kind == 'agent':
       return trials.of_agent(self.name, self.env)
-    return trials.of_curriculum(self.name, self.env)
+    return curriculum_trials.of_curriculum(self.name, self.env)
 
 
 def _list_trials() -> Iterator[_Trial]:

@@ -13,8 +13,6 @@ from absl.testing import parameterized
 
 from vacl_tf import catalog
 from vacl_tf import types
-from vacl_tf.curriculum import base as curriculum_base
-from vacl_tf.curriculum import python_curriculum
 from vacl_tf.environments import box_tasks
 from vacl_tf.environments import one_world
 from vacl_tf.environments import python_world
@@ -23,133 +21,6 @@ from vacl_tf.launch import trials
 from vacl_tf.testing import fakes
 
 _ENV = 'speaker_listener'
-
-
-class _Shuffled(python_curriculum.Chooser):
-  """Plays the tasks that it keeps, and one new one each time."""
-
-  def __init__(self, tasks, cfg, rng):
-    self.tasks = tasks
-    self.state = {'phi': tasks.easy(8, rng)}
-    self.rng = rng
-
-  def sample(self, num_tasks, rng):
-    self.state['phi'][rng.integers(8)] = self.tasks.target(1, rng)[0]
-    return self.state['phi'][rng.integers(8, size=num_tasks)]
-
-  def update(self, tasks, told):
-    return {'kept': len(tasks)}
-
-
-class _OwnGenerator(_Shuffled):
-  def sample(self, num_tasks, rng):
-    return super().sample(num_tasks, self.rng)
-
-
-class _Anchors(_Shuffled):
-  """Draws something from the generator that it is given when it is made."""
-
-  def __init__(self, tasks, cfg, rng):
-    super().__init__(tasks, cfg, rng)
-    self.anchors = tasks.target(8, rng)
-
-  def sample(self, num_tasks, rng):
-    return self.anchors[rng.integers(8, size=num_tasks)]
-
-
-class _Hidden(_Shuffled):
-  num_updates = 0
-
-  def update(self, tasks, told):
-    self.num_updates += 1
-    return {'updates': self.num_updates}
-
-
-class _Doubled(_Shuffled):
-  def update(self, tasks, told):
-    return {'kl': 0.1}
-
-
-class _Covering(_Shuffled):
-  def update(self, tasks, told):
-    return {'coverage': 0.1}
-
-
-class _Infeasible(_Shuffled):
-  def sample(self, num_tasks, rng):
-    return super().sample(num_tasks, rng) + 100.0
-
-
-class _Prober(_Shuffled):
-  feedback = ('final_task', 'success')
-
-  def probe(self, num_tasks, rng):
-    return self.tasks.target(num_tasks // 2, rng)
-
-  def note_probe(self, tasks, told):
-    self.state['phi'][0] = tasks[np.argmax(told['success'])]
-
-
-class _Short(curriculum_base.Uniform):
-  """Of TensorFlow; chooses fewer tasks than it was asked for."""
-
-  def sample(self, num_tasks, seed, size=None):
-    return super().sample(num_tasks - 1, seed, size)
-
-
-class _Infinite(curriculum_base.Uniform):
-  def update(self, batches, feedback, evaluation, seed):
-    del batches, feedback, evaluation, seed
-    return {'ratio': tf.constant(np.inf)}
-
-
-class CurriculumTest(parameterized.TestCase):
-  def setUp(self):
-    super().setUp()
-    self.enter_context(mock.patch.dict(catalog.CURRICULA._entries))
-
-  def _try(self, chooser):
-    python_curriculum.register('mine', chooser)
-    return trials.of_curriculum('mine', _ENV)
-
-  def test_a_sound_one(self):
-    self.assertRegex(
-      self._try(_Shuffled),
-      '^30 rounds of 250 tasks of speaker_listener, .* ms each; all feasible; '
-      'resumes exactly; metrics: kept$',
-    )
-
-  @parameterized.parameters(_Prober, _Anchors)
-  def test_other_sound_ones(self, chooser):
-    self.assertIn('resumes exactly', self._try(chooser))
-
-  @parameterized.parameters('uniform', 'rcg')
-  def test_those_of_the_library(self, name):
-    self.assertIn('resumes exactly', trials.of_curriculum(name, _ENV))
-
-  @parameterized.parameters(
-    (_OwnGenerator, '^1 rounds after a resume it chooses other tasks than'),
-    (
-      _Hidden,
-      '^1 rounds after a resume updates differs from its value without',
-    ),
-    (_Doubled, '^update: kl is the name of a metric of training itself; give'),
-    (_Covering, '^update: coverage is the name of a metric of training'),
-    (_Infeasible, 'sample .*expected feasible tasks'),
-  )
-  def test_faults(self, chooser, message):
-    with self.assertRaisesRegex(curriculum_base.CurriculumError, message):
-      self._try(chooser)
-
-  @parameterized.parameters(
-    (_Short, 'expected 250 tasks and a size of 250, given 249 tasks and'),
-    (_Infinite, '^update: expected a number or NaN for ratio, given inf$'),
-  )
-  def test_faults_of_one_in_tensorflow(self, make, message):
-    spec = catalog.CurriculumSpec(name='mine', make=make)
-    catalog.register_curriculum(spec)
-    with self.assertRaisesRegex(curriculum_base.CurriculumError, message):
-      trials.of_curriculum('mine', _ENV)
 
 
 class _Forgetful(fakes.LineWorld):
@@ -211,6 +82,33 @@ class _Leaving(_Plain):
     sys.exit(3)
 
 
+class _Beacon(_Plain):
+  """Agents walk on a line to 0; all of them have to be there."""
+
+  reach = 0.2
+
+  def reset(self, task, rng):
+    self.place = task[:, 0]
+    return task
+
+  def step(self, actions):
+    self.place = self.place + 0.2 * (actions - 1)
+    is_there = np.all(np.abs(self.place) < self.reach)
+    seen = np.zeros([self.num_agents, 2])
+    return one_world.Step(seen, 0.0, float(is_there))
+
+
+class _Hopeless(_Beacon):
+  reach = 0.0
+
+
+def _uniform_box(num_agents):
+  high = np.ones([num_agents, 2])
+  return box_tasks.Box(
+    -high, high, lambda num, rng: rng.uniform(-1.0, 1.0, [num, *high.shape])
+  )
+
+
 def _box(num_agents):
   high = np.ones([num_agents, 2])
   return box_tasks.Box(
@@ -223,9 +121,44 @@ class PlainTaskTest(parameterized.TestCase):
     super().setUp()
     self.enter_context(mock.patch.dict(catalog.TASKS._entries))
 
-  def _try(self, make, **values):
-    python_world.register('mine', make, _box, horizon=4, num_agents=2, **values)
+  def _try(self, make, box=_box, **values):
+    python_world.register('mine', make, box, horizon=4, num_agents=2, **values)
     return trials.of_task('mine')
+
+  @parameterized.parameters(
+    (_Beacon, _box, False),
+    (_Beacon, _uniform_box, True),
+    # Random actions never solve them, so that only the draws can tell.
+    (_Hopeless, _box, False),
+    (_Hopeless, _uniform_box, True),
+  )
+  def test_easy_tasks_that_are_like_all_others_are_noted(
+    self, make, box, is_noted
+  ):
+    found = self._try(make, box)
+    note = r'\nnote: progress reaches 0\.\d\d on easy and 0\.\d\d on target'
+    if is_noted:
+      self.assertRegex(found, note)
+    else:
+      self.assertNotIn('note', found)
+
+  @parameterized.parameters((0.3, True), (0.35, False))
+  def test_numbers_of_very_different_width_are_noted(self, width, is_noted):
+    high = np.array([[1.0, 1.0], [1.0, width]])
+
+    def box(num_agents):
+      kinds = ['agent', 'wind']
+      easy = _box(num_agents)._easy
+      return box_tasks.Box(
+        -high, high, lambda num, rng: width * easy(num, rng), kinds=kinds
+      )
+
+    found = self._try(_Beacon, box)
+    note = (
+      'note: numbers of a task are 2 wide in row 0 (agent), but 0.6 wide in '
+      'row 1 (wind); the noise'
+    )
+    (self.assertIn if is_noted else self.assertNotIn)(note, found)
 
   def test_the_largest_number_of_agents_is_played(self):
     self.assertIn(
@@ -269,7 +202,7 @@ class PlainTaskTest(parameterized.TestCase):
     self.assertNotIn('played with', self._try(_Pair))
 
   def test_pictures(self):
-    self.assertIn('tasks; pictures of 64 x 48', self._try(_Pictured))
+    self.assertIn('; pictures of 64 x 48', self._try(_Pictured))
 
   @parameterized.parameters(
     (_NoScreen, 'render failed: RuntimeError: no display'),
@@ -327,7 +260,7 @@ class TaskTest(parameterized.TestCase):
   def test_a_sound_one(self):
     told = self._try(fakes.LineWorld)
     self.assertRegex(told, r'^2 x agent, 4 numbers a task, \d+ steps; with')
-    self.assertNotIn('sample_easy', told)
+    self.assertNotIn('note', told)
 
   def test_pictures_of_a_world_of_another_kind(self):
     with self.assertRaisesRegex(
@@ -335,15 +268,22 @@ class TaskTest(parameterized.TestCase):
     ):
       self._try(_Sketched)
 
-  def test_those_of_the_library(self):
-    self.assertIn('1 x speaker, 1 x listener', trials.of_task(_ENV))
+  @parameterized.parameters(*catalog.TASKS.names())
+  def test_there_is_no_note_on_those_of_the_library(self, name):
+    with mock.patch.object(trials, '_larger_counts', return_value={}):
+      told = trials.of_task(name)
+    self.assertRegex(told, r'^\d x .* at the end; pictures of \d+ x \d+$')
 
   def test_easy_tasks_that_are_not(self):
-    self.assertEndsWith(self._try(_Backwards), 'easier: check sample_easy)')
+    self.assertRegex(
+      self._try(_Backwards), r'\nnote: progress reaches 0\.\d\d on easy and'
+    )
 
   def test_what_is_read_should_be_what_was_placed(self):
     told = self._try(_Forgetful)
-    self.assertRegex(told, r'\(read_task differs by up to [\d.]+ from the task')
+    self.assertRegex(
+      told, r'\nnote: read_task differs by up to [\d.]+ from the'
+    )
 
 
 class AgentTest(absltest.TestCase):

@@ -281,8 +281,8 @@ class BrokenTest(parameterized.TestCase, tf.test.TestCase):
     (
       'not_a_number',
       {'own': lambda x: np.full_like(x, np.nan)},
-      'observation of agent, own: expected finite numbers, given nan at '
-      '[0, 0, 0]',
+      'observation of agent, own: expected finite numbers, given nan in world '
+      '0, agent 0, number 0, after 0 steps of the task [',
       0,
     ),
     (
@@ -304,7 +304,7 @@ class BrokenTest(parameterized.TestCase, tf.test.TestCase):
     run, programs, cfg = _begin(env)
     with self.assertRaises(base.WorldError) as caught:
       loop.iterate(run, programs, cfg)
-    self.assertEqual(str(caught.exception), message)
+    self.assertStartsWith(str(caught.exception), message)
     # The other group's first step may be under way.
     self.assertBetween(env.num_steps, num_steps, 2 * num_steps)
 
