@@ -82,7 +82,8 @@ class Checkpointer:
     ):
       raise UnusableError(
         f'no checkpoint in {self._directory} is intact; to train from scratch, '
-        'give another run_dir, or restart=True, which sets the run aside'
+        'give another run_dir, or --restart (in Python, restart=True), which '
+        'sets the run aside'
       )
     with files.writing(self._directory):
       self._clear(report)
