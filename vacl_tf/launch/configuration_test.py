@@ -45,7 +45,7 @@ class ConfigurationTest(absltest.TestCase):
     known = mock.patch.dict(catalog.CURRICULA._entries)
     self.enter_context(known)
     catalog.register_curriculum(
-      catalog.CurriculumSpec(name='mine', make=None, config=Mine)
+      catalog.CurriculumSpec(name='mine', make=mock.Mock(), config=Mine)
     )
     self.assertIn('| `curriculum.pace` | ', configuration.page())
 
