@@ -30,6 +30,11 @@ def define(cfg: config.Config) -> None:
   )
 
 
+def is_constant(flag: str) -> bool:
+  """Returns whether a flag sets a constant, or chooses the defaults of some."""
+  return flag.startswith(PREFIX) or flag in CHOOSE_PRESETS.values()
+
+
 def given(cfg: config.Config) -> dict[str, Any]:
   """Returns {leaf: value} of the flags that the user gave."""
   return command_line.given_leaves(PREFIX, cfg)

@@ -3,7 +3,7 @@
 """The constants that a command would train with, and where each comes from."""
 
 import inspect
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from vacl_tf import config
 from vacl_tf import overrides
@@ -29,14 +29,14 @@ def title(cfg: config.Config, name: str) -> str:
 
 
 def page(
-  cfg: config.Config, length: config.RunLength, given: Collection[str]
+  cfg: config.Config, length: config.RunLength, given: Mapping[str, str]
 ) -> str:
   """Returns a line for each constant: its field, its value and its origin.
 
   Args:
     cfg: all constants.
     length: length of the run.
-    given: fields that the command line names.
+    given: {field: origin} of those that are neither default nor preset.
   """
   leaves = overrides.leaves(cfg)
   of_preset = presets.leaves_of_preset(cfg)
@@ -47,11 +47,11 @@ def page(
     origin = 'preset' if name == _OF_COUNTS else 'default'
     rows.append((name, fields.told(value), origin))
   counts = [f'environment.{field}' for field in cfg.environment.count_fields]
-  if {'progression.entity_counts', *counts} & set(given):
-    given = {*given, *counts}  # The other counts follow.
+  for name in ('progression.entity_counts', *counts):
+    if name in given:  # The other counts follow.
+      given = dict.fromkeys(counts, given[name]) | dict(given)
   rows = [
-    (name, value, 'command line' if name in given else origin)
-    for name, value, origin in rows
+    (name, value, given.get(name, origin)) for name, value, origin in rows
   ]
   widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
   return '\n'.join(
@@ -61,7 +61,7 @@ def page(
 
 
 def _origin(name: str, of_preset: Collection[str]) -> str:
-  """Returns the origin of a leaf that the command line does not name."""
+  """Returns the origin of a leaf that is not given."""
   if name in of_preset:
     return 'preset'
   if name in _OF_TASK:

@@ -12,8 +12,9 @@ from vacl_tf import presets
 from vacl_tf.launch import config_table
 
 
-def _origins(cfg, given=()):
-  rows = config_table.page(cfg, config.RunLength(), given).splitlines()[1:]
+def _origins(cfg, given=None):
+  rows = config_table.page(cfg, config.RunLength(), given or {})
+  rows = rows.splitlines()[1:]
   split = (row.split(maxsplit=2) for row in rows)
   return {name: origin for name, _, origin in split}
 
@@ -46,12 +47,12 @@ class OriginTest(parameterized.TestCase):
     cfg = presets.make(env='lock_and_return', path='2x2,4x2')
     fields = ('environment.num_agents', 'environment.num_boxes')
     self.assertEqual({_origins(cfg)[x] for x in fields}, {'task'})
-    found = _origins(cfg, {'progression.entity_counts'})
-    self.assertEqual({found[x] for x in fields}, {'command line'})
+    found = _origins(cfg, {'progression.entity_counts': 'run_dir'})
+    self.assertEqual({found[x] for x in fields}, {'run_dir'})
 
   def test_columns_are_aligned_and_an_empty_value_is_seen(self):
     cfg = presets.make(env='simple_spread', curriculum='uniform')
-    lines = config_table.page(cfg, config.RunLength(), ()).splitlines()
+    lines = config_table.page(cfg, config.RunLength(), {}).splitlines()
     at = lines[0].index('from')
     self.assertEqual({line[at - 1] for line in lines}, {' '})
     self.assertNotIn(' ', {line[at] for line in lines})

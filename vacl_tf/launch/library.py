@@ -115,18 +115,22 @@ def make_config(
 
 
 def make_length(
-  cfg: config.Config, changes: Mapping[str, Any] | None = None
+  cfg: config.Config,
+  changes: Mapping[str, Any] | None = None,
+  length: config.RunLength | None = None,
 ) -> config.RunLength:
   """Returns when a run ends, is evaluated and saved.
 
   Args:
     cfg: constants of the run.
     changes: {field: value} of `config.RunLength`.
+    length: what is changed; None for the preset's.
 
   Raises:
     ValueError: a value is not possible; the message says what is allowed.
   """
-  length = overrides.replace(presets.run_length(cfg), dict(changes or {}))
+  length = length or presets.run_length(cfg)
+  length = overrides.replace(length, dict(changes or {}))
   bounds.check_leaves(length)
   steps = (
     cfg.training.num_tasks * cfg.environment.horizon * cfg.training.num_rollouts
@@ -205,7 +209,7 @@ def default_run_dir(cfg: config.Config) -> str:
 
 
 def train(
-  cfg: config.Config,
+  cfg: config.Config | None = None,
   run_dir: str | pathlib.Path | None = None,
   *,
   envs: Sequence[base.World] | None = None,
@@ -218,7 +222,8 @@ def train(
   A process may train several times. After Ctrl-C the same call resumes the run.
 
   Args:
-    cfg: config from `make_config`.
+    cfg: config from `make_config`; None for that of the run in run_dir, whose
+      length is then the default.
     run_dir: folder of the run; None for one in runs/ named after the task.
     envs: your own worlds, as environments.load_all(cfg) returns them, or None.
     restart: whether to train from scratch; an existing folder is renamed first.
@@ -237,8 +242,9 @@ def train(
     BaseException: on_row raised it; the run was saved first.
   """
   began = time.monotonic()
+  cfg, usual = _begun(run_dir) if cfg is None else (cfg, None)
   bounds.check(cfg)
-  run_length = make_length(cfg, length)
+  run_length = make_length(cfg, length, usual)
   worlds = make_worlds(cfg) if envs is None else _checked_worlds(cfg, envs)
   rows: list[dict[str, float]] = []
 
@@ -246,13 +252,22 @@ def train(
     rows.append(row)
     on_row(row)
 
-  path = command_line.folder(run_dir or default_run_dir(cfg))
-  with _held(path, cfg, restart) as (path, asked):
+  with _held(run_dir or default_run_dir(cfg), cfg, restart) as (path, asked):
     code = session.train(
       *(cfg, run_length, worlds, path, asked), began=began, on_row=note
     )
   _leave(code, asked)
   return Trained(path.absolute(), rows)
+
+
+def _begun(
+  run_dir: str | pathlib.Path | None,
+) -> tuple[config.Config, config.RunLength]:
+  """Returns the config and the length of the run in a folder."""
+  if run_dir is None:
+    raise ValueError('give a cfg, or the run_dir of a run to resume')
+  path = command_line.folder(run_dir)
+  return records.read_config(path), records.read_length(path)
 
 
 def evaluate(
@@ -317,9 +332,10 @@ def _check_played(num_tasks: int, seed: int, horizon: int | None) -> None:
 
 @contextlib.contextmanager
 def _held(
-  path: pathlib.Path, cfg: config.Config, restart: bool
+  run_dir: str | pathlib.Path, cfg: config.Config, restart: bool
 ) -> Iterator[tuple[pathlib.Path, signals.Asked]]:
   """Locks a run folder; yields its path and whether to stop."""
+  path = command_line.folder(run_dir)
   with (
     run_folder.hold(path, cfg, session.note, restart) as path,
     _signals() as asked,

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trains: python -m vacl_tf.launch.main --env=simple_spread --num_agents=4.
 
-The same command with the same run_dir resumes the run. Every constant of the
-task, the agent and the curriculum is a flag. --import=my_task.py registers
-tasks, agents and curricula of your own.
+The same command with the same run_dir resumes the run, as does --run_dir
+without constants. Every constant of the task, the agent and the curriculum is a
+flag. --import=my_task.py registers tasks, agents and curricula of your own.
 """
 
 import contextlib
 import functools
+import os
 import pathlib
 from collections.abc import Sequence
 
@@ -17,6 +18,7 @@ from absl import flags
 from vacl_tf import bounds
 from vacl_tf import catalog
 from vacl_tf import config
+from vacl_tf import overrides
 from vacl_tf import presets
 from vacl_tf.launch import command_line
 from vacl_tf.launch import config_flags
@@ -36,6 +38,7 @@ from vacl_tf.environments import task_spec
 from vacl_tf.launch import devices
 from vacl_tf.launch import library
 from vacl_tf.launch import provenance
+from vacl_tf.launch import records
 from vacl_tf.launch import replication
 from vacl_tf.launch import session
 from vacl_tf.launch import xla_cache
@@ -83,7 +86,8 @@ _SEED = command_line.SEED.meaning(
   'Root of all randomness: the same seed gives the same run.', _WHAT
 )
 _RUN_DIR = command_line.RUN_DIR.meaning(
-  'Folder of the run. A run that has begun there is resumed. Default: '
+  'Folder of the run. A run that has begun there is resumed; its constants and '
+  'its length may be left out. Default: '
   'runs/ENV_nCOUNT_sSEED; the name of a preset, agent or curriculum other than '
   "the task's own stands before the seed.",
   _WHERE,
@@ -103,6 +107,8 @@ _PRINT_CONFIG = command_line.Flag(
   'without training.',
   _WHERE,
 )
+
+_REMEDY = 'give another run_dir, or --env and --restart, which sets it aside'
 
 _define = command_line.defines(
   *(_ENV, _NUM_AGENTS, _NUM_BOXES, _ENTITY_COUNTS, _CURRICULUM, _AGENT),
@@ -186,12 +192,23 @@ def _task_name(given: str | None) -> str:
   return catalog.TASKS.names()[0] if given is None else given
 
 
+def _begun() -> pathlib.Path | None:
+  """Returns the folder of --run_dir, if its run has to say the constants."""
+  name = command_line.RUN_DIR.value
+  if not name or any(map(config_flags.is_constant, _given_flags())):
+    return None
+  path = command_line.folder(name)
+  return path if os.path.lexists(path / run_folder.CONFIG) else None
+
+
 def make_config() -> config.Config:
-  """Returns the config that the flags ask for.
+  """Returns the config that the flags ask for, or that of a run to resume.
 
   Raises:
     UsageError: the flags do not make a valid config.
   """
+  if path := _begun():
+    return records.read_config(path, _REMEDY)
   counts = _ENTITY_COUNTS.value
   chosen = {
     'env': _task_name(_ENV.value),
@@ -211,19 +228,28 @@ def make_config() -> config.Config:
 def make_length(cfg: config.Config) -> config.RunLength:
   """Returns the run length that the flags ask for."""
   changes = command_line.given_leaves('', config.RunLength())
+  path = _begun()
+  usual = records.read_length(path) if path else None
   with command_line.as_usage_error(ValueError):
-    return library.make_length(cfg, changes)
+    return library.make_length(cfg, changes, usual)
 
 
-def _given() -> frozenset[str]:
-  """Returns the names of the fields that flags set."""
+def _given_flags() -> list[str]:
+  return [name for name in flags.FLAGS if flags.FLAGS[name].present]
+
+
+def _origins(cfg: config.Config, length: config.RunLength) -> dict[str, str]:
+  """Returns where fields come from that flags or the run in a folder set."""
   leaf_of = {flag: leaf for leaf, flag in config_flags.CHOOSE_PRESETS.items()}
-  names = (
+  given = (
     leaf_of.get(name, name.removeprefix(config_flags.PREFIX))
-    for name in flags.FLAGS
-    if flags.FLAGS[name].present
+    for name in _given_flags()
   )
-  return frozenset(names)
+  of_run = {**overrides.leaves(cfg), **overrides.leaves(length)}
+  return {
+    **dict.fromkeys(of_run if _begun() else (), 'run_dir'),
+    **dict.fromkeys(given, 'command line'),
+  }
 
 
 def run_dir(cfg: config.Config) -> pathlib.Path:
@@ -237,7 +263,7 @@ def main() -> int:
   cfg = make_config()
   length = make_length(cfg)
   if _PRINT_CONFIG.value:
-    print(config_table.page(cfg, length, _given()))
+    print(config_table.page(cfg, length, _origins(cfg, length)))
     return 0
   devices.bound_threads()
   xla_cache.use(session.note)

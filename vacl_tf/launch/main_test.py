@@ -282,6 +282,31 @@ class FlagsTest(parameterized.TestCase):
   def test_without_flags_it_is_the_first_task(self):
     self.assertEqual(self._config(), presets.make(env=catalog.TASKS.names()[0]))
 
+  def test_a_run_says_its_constants_and_length_itself(self):
+    path = pathlib.Path(self.create_tempdir().full_path)
+    cfg = overrides.replace(
+      presets.make(env='push_ball', agent='recurrent_attention', seed=3),
+      {'ppo.clip': 0.1},
+    )
+    length = config.RunLength(num_env_steps=70_000, num_checkpoints=2)
+    run_dir = f'--run_dir={path}'
+    self.assertEqual(self._config(run_dir), self._config())
+    provenance.write(path / 'config.json', cfg, length)
+    self.assertEqual(self._config(run_dir), cfg)
+    self.assertEqual(self._config(run_dir, '--restart'), cfg)
+    for own in ('--seed=0', '--config.ppo.clip=0.2', '--curriculum=vacl'):
+      self.assertEqual(self._config(run_dir, own), self._config(own))
+    found = commands.run(
+      lambda: command_line.run(main.main, main.define),
+      *(run_dir, '--num_env_steps=80000', '--print_config'),
+    ).out
+    for row in (
+      'ppo.clip +0.1 +run_dir',
+      'num_env_steps +80000 +command line',
+      'num_checkpoints +2 +run_dir',
+    ):
+      self.assertRegex(found, row)
+
   @parameterized.parameters(*catalog.TASKS.names())
   def test_every_leaf_is_a_flag(self, env):
     cfg = presets.make(env=env)
@@ -355,24 +380,6 @@ class FlagsTest(parameterized.TestCase):
     cfg = self._config(*chosen, '--config.environment.wind=2')
     self.assertEqual(cfg.environment.wind, 2.0)
     self.assertEqual(cfg.curriculum.pace, 0.25)
-
-
-class ConfigFileTest(absltest.TestCase):
-  def test_it_says_what_was_run_on_what(self):
-    path = pathlib.Path(self.create_tempdir().full_path) / 'config.json'
-    provenance.write(
-      path,
-      presets.make(env='simple_spread', seed=4),
-      config.RunLength(),
-      ('my_task', 'b.py'),
-    )
-    found = json.loads(path.read_text())
-    self.assertEqual(found['config']['seed'], 4)
-    self.assertEqual(found['imports'], ['my_task', 'b.py'])
-    self.assertContainsSubset(('tensorflow', 'mujoco'), found['versions'])
-    self.assertGreater(found['hardware']['cores'], 0)
-    self.assertIn('git_revision', found)
-    self.assertEqual(found['run_length']['evaluation_interval'], 10)
 
 
 if __name__ == '__main__':

@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The commit that config.json names is one of this library."""
+"""config.json says what was run, on what, and by which commit."""
 
 import hashlib
 import json
@@ -13,6 +13,7 @@ from unittest import mock
 from absl.testing import absltest
 
 from vacl_tf import config
+from vacl_tf import presets
 from vacl_tf.launch import provenance
 
 
@@ -98,6 +99,24 @@ class DigestTest(absltest.TestCase):
       path.write_text(json.dumps(old))
       self.assertEmpty(changed())
       self.assertLen(write(is_resumed=True)['import_digests'], 1)
+
+
+class ConfigFileTest(absltest.TestCase):
+  def test_it_says_what_was_run_on_what(self):
+    path = pathlib.Path(self.create_tempdir().full_path) / 'config.json'
+    provenance.write(
+      path,
+      presets.make(env='simple_spread', seed=4),
+      config.RunLength(),
+      ('my_task', 'b.py'),
+    )
+    found = json.loads(path.read_text())
+    self.assertEqual(found['config']['seed'], 4)
+    self.assertEqual(found['imports'], ['my_task', 'b.py'])
+    self.assertContainsSubset(('tensorflow', 'mujoco'), found['versions'])
+    self.assertGreater(found['hardware']['cores'], 0)
+    self.assertIn('git_revision', found)
+    self.assertEqual(found['run_length']['evaluation_interval'], 10)
 
 
 if __name__ == '__main__':

@@ -192,13 +192,12 @@ def _told(
   """Returns why a run with another config can't be resumed."""
   was, now = old.environment.name, new.environment.name
   if was != now:  # Most of the other differences follow from it.
-    told = f'of env={was}, not env={now}; to resume it, add --env={was}'
+    told = f'of env={was}, not env={now}'
   else:
-    told = f'with another config ({"; ".join(different)}); to resume it, give '
-    told += 'the same constants'
+    told = f'with another config ({"; ".join(different)})'
   return (
-    f'{path} holds a run {told}; or give another run_dir, or {_RESTART} to '
-    'begin again'
+    f'{path} holds a run {told}; to resume it, give run_dir and no constants; '
+    f'to train another, give another run_dir, or {_RESTART}'
   )
 
 

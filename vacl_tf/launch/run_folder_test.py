@@ -127,14 +127,15 @@ class LostTest(_Case):
     with self._hold():
       pass
     self._assert_refused(
-      'another config .seed: 0 -> 1.; to resume it, give the same constants; '
-      'or give another run_dir, or --restart .in Python, restart=True. to '
-      'begin again',
+      'another config .seed: 0 -> 1.; to resume it, give run_dir and no '
+      'constants; to train another, give another run_dir, or --restart .in '
+      'Python, restart=True.',
       cfg=presets.make(env='simple_spread', seed=1),
     )
     self._assert_refused(
-      'holds a run of env=simple_spread, not env=push_ball; to resume it, add '
-      '--env=simple_spread; or give another run_dir, or --restart',
+      'holds a run of env=simple_spread, not env=push_ball; to resume it, give '
+      'run_dir and no constants; to train another, give another run_dir, or '
+      '--restart',
       cfg=presets.make(env='push_ball'),
     )
 
