@@ -108,6 +108,7 @@ _POPULATION = (
   'rcg_growing',
   'accel_growing',
 )
+_ORDERS = (_BASELINE, 'vacl_agents_first', 'vacl_boxes_first')
 
 ALL = (
   Study(
@@ -187,8 +188,18 @@ ALL = (
   ),
   Study(
     name='population',
-    about='From few entities to many, and from the start with all.',
-    stages=(((study_tasks.SIMPLE_SPREAD_8, _POPULATION),),),
+    about='From few entities to many, and from the start with all; agents '
+    'first or boxes first (figure 7).',
+    stages=(
+      ((study_tasks.SIMPLE_SPREAD_8, _POPULATION),),
+      (
+        (
+          study_tasks.PUSH_BALL_4,
+          (_BASELINE, 'vacl_direct', 'rcg_growing', 'accel_growing'),
+        ),
+      ),
+      ((study_tasks.LOCK_AND_RETURN_4, _ORDERS),),
+    ),
   ),
   Study(
     name='hide_and_seek',

@@ -131,6 +131,8 @@ _METHODS = {
     '--config.progression.reset_optimizer=true',
   ),
   'vacl_one_by_one': ('--entity_counts=4,5,6,7,8',),
+  'vacl_agents_first': ('--entity_counts=2x2,4x2,4x4',),
+  'vacl_boxes_first': ('--entity_counts=2x2,2x4,4x4',),
   # Others with entity progression.
   'rcg_growing': ('--curriculum=rcg', *_AUTHORS_RCG, '--entity_counts=4,8'),
   'accel_growing': ('--curriculum=accel', '--entity_counts=4,8'),
@@ -164,6 +166,11 @@ _METHODS_FOR = {
     ('rcg_code', task): _fields(noise=3.0)
     for task in ('ramp_use', 'lock_and_return_6m', 'lock_and_return_12m')
   },
+  ('rcg_growing', 'push_ball_n4'): (
+    *_fields(noise=0.4),
+    '--entity_counts=2,4',
+  ),
+  ('accel_growing', 'push_ball_n4'): ('--entity_counts=2,4',),
   # Switches after 0.4 of the steps at the latest; else it might never switch.
   ('pc_unif', 'simple_spread_n8'): (
     '--entity_counts=4,8',

@@ -98,6 +98,12 @@ LOCK_AND_RETURN_6 = LOCK_AND_RETURN._replace(
   name='lock_and_return_6m',
   flags=(*LOCK_AND_RETURN.flags, '--config.environment.floor_side=6.0'),
 )
+# Grows from two agents and two boxes, the order depends on the method.
+LOCK_AND_RETURN_4 = LOCK_AND_RETURN._replace(
+  name='lock_and_return_4x4',
+  flags=('--env=lock_and_return', '--num_agents=4'),
+  core_minutes=300.0,
+)
 # Methods with entity progression start from 4 agents. Untrained agents are near
 # 0.05 of the landmarks by luck.
 SIMPLE_SPREAD_24 = Task(
