@@ -3,8 +3,10 @@
 """An actor does what its policy does when it is called by hand, in any view."""
 
 import contextlib
+import functools
 import pathlib
 import re
+from unittest import mock
 
 import numpy as np
 import tensorflow as tf
@@ -27,6 +29,8 @@ _RESULTS = _ROOT / 'results'
 _PAGE = _ROOT / 'docs' / 'policies.md'
 _PROGRAM = re.compile(r'^```python\n(.*?)^```$', re.M | re.S)
 _STEPS = 6
+# Acting changes nothing in a policy, so each is loaded only once.
+_load_policy = functools.cache(policy_files.load_policy)
 # A policy of each task, and numbers of agents and boxes to play with.
 _PLAYED = (
   ('simple_spread_n4', 4, None),
@@ -38,6 +42,11 @@ _PLAYED = (
   ('lock_and_return_n2x2', 2, 2),
   ('lock_and_return_n2x2', 3, 3),
 )
+
+
+# A world takes long to compile. `reset(seed)` does not depend on the past.
+_dm_env = functools.cache(adapters.dm_environment)
+_parallel_env = functools.cache(pettingzoo_view.parallel_env)
 
 
 def _by_hand(policy, timesteps, counts, seed, greedy, begin=0):
@@ -62,6 +71,9 @@ class _Case(parameterized.TestCase, tf.test.TestCase):
     super().setUp()
     if not _RESULTS.is_dir():
       self.skipTest('results/ is not here')
+    self.enter_context(
+      mock.patch.object(policy_files, 'load_policy', _load_policy)
+    )
 
   def assert_same(self, found, expected):
     tf.nest.assert_same_structure(found, expected)
@@ -78,14 +90,14 @@ class ViewsTest(_Case):
   def test_it_acts_in_dm_env_as_its_policy_by_hand(self, played, greedy):
     run, num_agents, num_boxes = played
     folder = _RESULTS / run / 'seed0'
-    policy, facts = policy_files.load_policy(folder / 'saved_model')
+    policy, facts = policy_files.load_policy(folder)
     actor = actor_lib.load_actor(folder, seed=3, greedy=greedy)
-    env = adapters.dm_environment(facts['env'], num_agents, num_boxes=num_boxes)
+    env = _dm_env(facts['env'], num_agents, num_boxes=num_boxes)
     has_roles = len(facts['roles']) > 1
     counts = [1, 1] if has_roles else num_agents
     for episode in range(2):
       actor.reset()
-      timesteps, actions = [env.reset()], []
+      timesteps, actions = [env.reset(seed=episode)], []
       for _ in range(_STEPS):
         actions.append(actor(timesteps[-1].observation))
         timesteps.append(env.step(actions[-1]))
@@ -106,11 +118,11 @@ class ViewsTest(_Case):
       actor_lib.load_actor(folder, seed=1, greedy=False) for _ in range(2)
     )
     task = policy_files.load_policy(folder)[1]['env']
-    one = adapters.dm_environment(task, num_agents, num_boxes=num_boxes, seed=5)
-    many = pettingzoo_view.parallel_env(
-      task, num_agents, num_boxes=num_boxes, seed=5, observations=observations
+    one = _dm_env(task, num_agents, num_boxes=num_boxes)
+    many = _parallel_env(
+      task, num_agents, num_boxes=num_boxes, observations=observations
     )
-    timestep, (seen, _) = one.reset(), many.reset()
+    timestep, (seen, _) = one.reset(seed=5), many.reset(seed=5)
     for _ in range(_STEPS):
       expected = actor(timestep.observation)
       found = other(dict(reversed(seen.items())))  # The order does not matter.
@@ -155,7 +167,7 @@ class MemoryTest(_Case):
     return actor_lib.load_actor(folder, **options)
 
   def _observations(self, num_agents=2):
-    env = adapters.dm_environment('lock_and_return', num_agents)
+    env = _dm_env('lock_and_return', num_agents)
     return [env.reset(seed=seed).observation for seed in range(_STEPS)]
 
   def test_a_reset_forgets_the_episode(self):
@@ -199,10 +211,8 @@ class MemoryTest(_Case):
 
 class RefusedTest(_Case):
   def _spread(self, num_agents, observations='dict'):
-    env = pettingzoo_view.parallel_env(
-      'simple_spread', num_agents, observations=observations
-    )
-    return env.reset()[0]
+    env = _parallel_env('simple_spread', num_agents, observations=observations)
+    return env.reset(seed=0)[0]
 
   def _check(self, observation, message, run='simple_spread_n4'):
     actor = actor_lib.load_actor(_RESULTS / run / 'seed0')
@@ -236,8 +246,8 @@ class RefusedTest(_Case):
     ('landmarks', np.zeros([2, 2, 2]), r'allowed: \[2, any, 3\]'),
   )
   def test_an_array_that_does_not_fit(self, name, array, message):
-    env = adapters.dm_environment('simple_spread', 2)
-    self._check(env.reset().observation | {name: array}, message)
+    env = _dm_env('simple_spread', 2)
+    self._check(env.reset(seed=0).observation | {name: array}, message)
 
   def test_agents_that_see_different_numbers_of_entities(self):
     seen = self._spread(4)
@@ -250,14 +260,13 @@ class RefusedTest(_Case):
     self._check(
       seen, r"\['agent_2'\] has shape \[19\]; allowed: \[22\].*'dict'"
     )
-    env = pettingzoo_view.parallel_env('lock_and_return', 2, num_boxes=3)
-    seen, _ = env.reset()
+    env = _parallel_env('lock_and_return', 2, num_boxes=3)
+    seen, _ = env.reset(seed=0)
     message = r'has shape \[64\]; allowed: \[49\], as in lock_and_return with 2'
     self._check(seen, message, run='lock_and_return_n2x2')
 
   def test_observations_of_another_task(self):
-    env = adapters.dm_environment('push_ball', 2)
-    seen = env.reset().observation
+    seen = _dm_env('push_ball', 2).reset(seed=0).observation
     self._check(seen, "has the arrays .*'balls'.* as views of simple_spread")
 
   def test_what_can_not_be_loaded(self):

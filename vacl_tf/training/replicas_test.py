@@ -38,6 +38,7 @@ _CONFIG = config.Config(
   ),
   training=config.TrainingConfig(num_tasks=24, num_evaluation_tasks=10),
 )
+_SHORT = 6  # A horizon in which even a new policy solves some tasks.
 
 
 Result = TypeVar('Result')
@@ -46,16 +47,27 @@ Result = TypeVar('Result')
 def _run(
   count: int, function: Callable[[replicas_lib.Group], Result]
 ) -> list[Result]:
-  """Returns what a function returns in each of `count` threads."""
+  """Returns what a function returns in each of `count` threads.
+
+  The threads take turns: they would only get in each other's way.
+  """
   barrier = threading.Barrier(count, timeout=60.0)
   told: list[tf.Tensor | None] = [None] * count
+  turn = threading.Lock()
+
+  def wait_for_all() -> None:
+    turn.release()
+    try:
+      barrier.wait()
+    finally:
+      turn.acquire()
 
   def replica(index: int) -> Result:
     def exchange(x: tf.Tensor) -> list[tf.Tensor]:
       told[index] = x
-      barrier.wait()
+      wait_for_all()
       found = list(told)
-      barrier.wait()  # Nobody tells anything new before all have read.
+      wait_for_all()  # Nobody tells anything new before all have read.
       return found
 
     group = replicas_lib.Group(
@@ -65,7 +77,8 @@ def _run(
       concatenate=lambda x: tf.concat(exchange(x), 0),
     )
     try:
-      return function(group)
+      with turn:
+        return function(group)
     except BaseException:
       barrier.abort()
       raise
@@ -179,13 +192,20 @@ class _Prober(base.Uniform):
 
 
 class TrainTest(parameterized.TestCase, tf.test.TestCase):
-  @parameterized.product(count=(2, 3), center_rewards=(False, True))
+  def _run_eagerly(self):
+    """Leaves out to trace programs, which takes longer than a few calls."""
+    tf.config.run_functions_eagerly(True)
+    self.addCleanup(tf.config.run_functions_eagerly, False)
+
+  @parameterized.parameters((2, True), (3, False))
   def test_replicas_stay_equal(self, count, center_rewards):
+    if count > 2:  # The other case is traced, as a real run is.
+      self._run_eagerly()
     ppo = {'ppo.center_rewards': center_rewards, 'ppo.average_share': 0.5}
     cfg = overrides.replace(_CONFIG, ppo)
 
     def replica(group):
-      env = fakes.LineWorld()
+      env = fakes.LineWorld(_SHORT)
       run = run_lib.Run(cfg, [env], group.index)
       programs = programs_lib.Programs(run, [env], cfg, False, group)
       rows = [loop.iterate(run, programs, cfg) for _ in range(4)]
@@ -204,10 +224,11 @@ class TrainTest(parameterized.TestCase, tf.test.TestCase):
       self.assertEqual(scores, first[1])
       for x, y in zip(numbers, first[2], strict=True):
         self.assertAllEqual(x, y)
-      self.assertEqual(steps, 4 * 24 * fakes.HORIZON)
+      self.assertEqual(steps, 4 * 24 * _SHORT)
 
   @parameterized.parameters(False, True)
   def test_they_learn_what_one_would(self, center_rewards):
+    self._run_eagerly()
     ppo = {'ppo.center_rewards': center_rewards, 'ppo.num_minibatches': 1}
     cfg = overrides.replace(_CONFIG, ppo | {'ppo.num_epochs': 1})
     env, seed = fakes.LineWorld(), randomness.root(4)
@@ -245,9 +266,11 @@ class TrainTest(parameterized.TestCase, tf.test.TestCase):
         lambda x, y: self.assertAllClose(x, y, 1e-3, 1e-6), found, expected
       )
 
-  @parameterized.parameters((2, 5), (3, 1))
+  @parameterized.parameters((3, 5), (2, 1))
   def test_any_number_of_probes(self, count, num_probes):
     """Of more or fewer than there are replicas, each is played by one."""
+    if num_probes > 1:  # Else worlds on the host take tensors, not arrays.
+      self._run_eagerly()
     spec = catalog.CurriculumSpec(
       name='prober', make=lambda setting: _Prober(setting, num_probes)
     )
