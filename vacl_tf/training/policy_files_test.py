@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Policies are read as data: the same numbers, and nothing foreign is run."""
 
+import functools
 import importlib
 import json
 import os
 import pathlib
 import shutil
 import sys
+import tempfile
 from unittest import mock
 
 import numpy as np
@@ -28,17 +30,41 @@ _RESULTS = _ROOT / 'results'
 _EXAMPLES = _ROOT / 'examples/pettingzoo_spread'
 
 
-def _export(path, env, agent=None, **options):
-  """Writes an untrained policy that acts by what it sees."""
-  cfg = tiny.shrunk(presets.make(env=env, agent=agent, seed=1, **options))
+@functools.cache  # Copies cost less than to save the same once more.
+def _exported(env, agent) -> tempfile.TemporaryDirectory:
+  """Returns a folder with an untrained policy that acts by what it sees."""
+  folder = tempfile.TemporaryDirectory()
+  cfg = tiny.shrunk(presets.make(env=env, agent=agent, seed=1))
   world = environments.make(cfg.environment)
   made = agents.make(cfg, world.roles)
   rng = np.random.default_rng(0)
   for part in made.policies:
     for variable in part.variables:
       variable.assign_add(rng.normal(size=variable.shape).astype('f'))
-  export.export(made, world, cfg, path)
-  return path
+  export.export(made, world, cfg, pathlib.Path(folder.name) / 'policy')
+  return folder
+
+
+def _export(path, env, agent=None):
+  """Writes the policy of `_exported`, and returns its folder."""
+  folder = pathlib.Path(_exported(env, agent).name)
+  return shutil.copytree(folder / 'policy', path)
+
+
+def _built_once():
+  """Returns a patch; policies that are built alike are one and the same.
+
+  It is filled anew with variables whenever one is loaded.
+  """
+  build, made = policy_files._build, {}
+
+  def built(cfg, facts):
+    key = cfg.agent, cfg.environment, json.dumps(facts['roles'])
+    if key not in made:
+      made[key] = build(cfg, facts)
+    return made[key]
+
+  return mock.patch.object(policy_files, '_build', built)
 
 
 def _given(policy):
@@ -118,6 +144,7 @@ class WeightsTest(_Case):
   def test_every_byte_that_is_flipped_is_found_or_harmless(self):
     _export(self.folder, 'speaker_listener')
     wanted, _ = policy_files.load_policy(self.folder)
+    self.enter_context(_built_once())
     rng, num_found = np.random.default_rng(0), 0
     for path in sorted((self.folder / 'variables').iterdir()):
       whole = path.read_bytes()
@@ -198,6 +225,7 @@ class ResultsTest(_Case):
   def test_they_load(self):
     paths = sorted(_RESULTS.glob('*/seed*/saved_model'))
     self.assertGreater(len(paths), 30)
+    self.enter_context(_built_once())
     for path in paths:
       with self.subTest(str(path)):
         policy_files.load_policy(path)
