@@ -30,6 +30,7 @@ _SMALL = (
   '--config.curriculum.capacity=30',
   '--config.curriculum.num_children=10',
   '--config.agent.hidden_size=8',
+  '--config.agent.num_hops=1',
 )
 _SECONDS = 240  # Far above what it takes: compilation on a busy machine.
 
