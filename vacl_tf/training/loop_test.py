@@ -50,7 +50,7 @@ _CONFIG = config.Config(
 
 
 def _programs(run, env, cfg):
-  """Returns programs that learn nothing, which takes most of the time."""
+  """Returns programs that do not learn, which would take most of the time."""
   programs = programs_lib.Programs(run, [env], cfg, use_xla=False)
   programs.learn = lambda collected, seed: (
     dict.fromkeys(loop._WATCHED, tf.constant(0.5)),
