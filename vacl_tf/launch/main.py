@@ -208,7 +208,10 @@ def make_config() -> config.Config:
     UsageError: the flags do not make a valid config.
   """
   if path := _begun():
-    return records.read_config(path, _REMEDY)
+    cfg = records.read_config(path, _REMEDY)
+    with command_line.as_usage_error(ValueError):
+      bounds.check(cfg)
+    return cfg
   counts = _ENTITY_COUNTS.value
   chosen = {
     'env': _task_name(_ENV.value),

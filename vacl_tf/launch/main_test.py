@@ -251,6 +251,14 @@ class BadInputTest(parameterized.TestCase):
     (path / 'ckpt-1.index').write_text('')
     self._assert_refused('no config.json')
 
+  def test_a_run_whose_constants_do_not_fit_together(self):
+    path = self.folder / 'run'
+    path.mkdir()
+    cfg = presets.make(env='simple_spread')
+    cfg = overrides.replace(cfg, {'ppo.num_minibatches': 11})
+    provenance.write(path / 'config.json', cfg, presets.run_length(cfg))
+    self._assert_refused('num_minibatches')
+
   def test_checkpoints_of_which_none_is_whole_are_refused_and_kept(self):
     path = self.folder / 'run'
     (path / 'checkpoints').mkdir(parents=True)
