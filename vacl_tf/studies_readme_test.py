@@ -1,6 +1,6 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""README and results/README.md say of studies what their tables say."""
+"""docs/comparison.md and results/README.md say what the studies' tables say."""
 
 import pathlib
 import re
@@ -8,7 +8,7 @@ import re
 from absl.testing import absltest
 
 _ROOT = pathlib.Path(__file__).parent.parent
-_README = _ROOT / 'README.md'
+_COMPARISON = _ROOT / 'docs' / 'comparison.md'
 _RESULTS = _ROOT / 'results' / 'README.md'
 _STUDIES = _ROOT / 'results' / 'studies'
 
@@ -36,7 +36,7 @@ def _methods(study):
 
 
 def _spelled(columns):
-  """Returns what README says of a method in a task."""
+  """Returns what the page says of a method in a task."""
   success, steps, reached = (
     float(columns[name].partition(' ')[0])
     for name in ('success', 'M steps to 0.9', 'reached 0.9')
@@ -54,8 +54,8 @@ class StudiesReadmeTest(absltest.TestCase):
     known = {}
     for study in ('main', 'modern', 'claims', 'factorial'):
       known |= _methods(study)
-    _, _, rest = _README.read_text().partition(_HEADER)
-    self.assertNotEmpty(rest, f'README has no table {_HEADER}')
+    _, _, rest = _COMPARISON.read_text().partition(_HEADER)
+    self.assertNotEmpty(rest, f'{_COMPARISON} has no table {_HEADER}')
     told = rest.partition('\n\n')[0].splitlines()[2:]
     self.assertGreater(len(told), 10)
     for name, *cells, method in _rows('\n'.join(told)):
