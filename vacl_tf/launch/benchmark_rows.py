@@ -126,7 +126,6 @@ def make(state: study_records.State, *, is_smoke: bool, sha256: str) -> Row:
       for name, value in content.get('config', {}).items()
       if name.startswith(prefix)
     },
-    processor=content.get('hardware', {}).get('processor', 'unknown'),
     versions=content.get('versions', {}),
     git_revision=scores.revision,
     **{

@@ -78,6 +78,7 @@ class RowsTest(parameterized.TestCase):
           for name in ('coverage', 'success')
         },
         revision='abc',
+        processor='fast',
         is_diverged=False,
         trouble='',
       )

@@ -21,6 +21,7 @@ from vacl_tf.training import files
 
 EVALUATION, LOG = 'evaluation.json', 'train.log'
 _CONFIG, _FLAGS = 'config.json', 'flags.json'
+_UNKNOWN = 'unknown'
 
 # How a run ended.
 BUDGET, CHANCE, DIVERGED = 'budget', 'chance', 'diverged'
@@ -44,6 +45,7 @@ class State:
     wall_seconds: seconds of wall time in total.
     evaluation: content of evaluation.json, None if there is no valid one.
     revision: revision of the source that trained the run.
+    processor: model of the processor that trained it last.
     is_diverged: whether training diverged.
     trouble: why the metrics can't be read, empty if they can.
   """
@@ -58,6 +60,7 @@ class State:
   wall_seconds: float
   evaluation: dict[str, Any] | None
   revision: str
+  processor: str
   is_diverged: bool
   trouble: str
 
@@ -111,6 +114,7 @@ def read(run: studies.Run, folder: pathlib.Path) -> State:
   evaluation = read_evaluation(path / EVALUATION)
   log_line = last_log_line(path) if evaluation is None else ''
   coverage = columns.get('coverage', np.zeros(0))
+  revision, processor = _read_origin(path / _CONFIG)
   return State(
     run=run,
     path=path,
@@ -121,7 +125,8 @@ def read(run: studies.Run, folder: pathlib.Path) -> State:
     env_steps=int(last.get('env_steps', 0)),
     wall_seconds=float(last.get('wall_seconds', 0.0)),
     evaluation=evaluation,
-    revision=_read_revision(path / _CONFIG),
+    revision=revision,
+    processor=processor,
     is_diverged=bool(_DIVERGED_LINE.match(log_line)),
     trouble=trouble,
   )
@@ -228,8 +233,15 @@ def last_log_line(path: pathlib.Path) -> str:
     return ''
 
 
-def _read_revision(path: pathlib.Path) -> str:
+def _read_origin(path: pathlib.Path) -> tuple[str, str]:
+  """Returns the revision and the processor that a config.json names."""
   try:
-    return str(reading.read_json(path)['git_revision'])
-  except (FileNotFoundError, reading.UnreadableError, KeyError):
-    return 'unknown'
+    found = reading.read_json(path)
+  except (FileNotFoundError, reading.UnreadableError):
+    found = {}
+  hardware = found.get('hardware')
+  hardware = hardware if isinstance(hardware, dict) else {}
+  return (
+    str(found.get('git_revision', _UNKNOWN)),
+    str(hardware.get('processor', _UNKNOWN)),
+  )

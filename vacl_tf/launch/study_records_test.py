@@ -41,6 +41,7 @@ class ReadTest(parameterized.TestCase):
         {
           'config': {'environment.name': 'simple_spread'},
           'git_revision': 'abc',
+          'hardware': {'processor': 'fast'},
         }
       )
     )
@@ -73,6 +74,7 @@ class ReadTest(parameterized.TestCase):
     np.testing.assert_array_equal(state.seconds, [5, 10])
     self.assertEqual((state.env_steps, state.wall_seconds), (21, 11.0))
     self.assertEqual((state.revision, state.trouble), ('abc', ''))
+    self.assertEqual(state.processor, 'fast')
     self.assertEqual(state.ended, '')
 
   @parameterized.parameters(
@@ -124,10 +126,12 @@ class ReadTest(parameterized.TestCase):
     self.assertIsNone(self._read().evaluation)
     self.assertFalse(self._read().is_complete)
 
-  def test_a_config_that_is_nested_too_deep(self):
+  @parameterized.parameters('[' * 100_000, '{}', '{"hardware": 3}')
+  def test_a_config_that_does_not_say_what_made_the_run(self, text):
     self._write([0.3])
-    (self.path / 'config.json').write_text('[' * 100_000)
-    self.assertEqual(self._read().revision, 'unknown')
+    (self.path / 'config.json').write_text(text)
+    state = self._read()
+    self.assertEqual((state.revision, state.processor), ('unknown', 'unknown'))
 
   def test_metrics_that_cannot_be_read(self):
     self._write([0.3] * 10, json.dumps(_FOUND))

@@ -29,7 +29,7 @@ _STUDY = studies.Study(
 _DIVERGED = 'error: value_loss is nan at iteration 7; the last is good\n'
 
 
-def _write_run(folder, run, coverage, final=None, log=''):
+def _write_run(folder, run, coverage, final=None, log='', processor='fast'):
   """Writes a run that was evaluated every tenth of its budget."""
   path = folder / run.name
   path.mkdir(parents=True)
@@ -38,6 +38,7 @@ def _write_run(folder, run, coverage, final=None, log=''):
       {
         'config': {'environment.name': 'simple_spread'},
         'git_revision': 'abc',
+        'hardware': {'processor': processor},
       }
     )
   )
@@ -101,7 +102,7 @@ class ScoreTest(_Case):
     np.testing.assert_allclose(scores[3:9], [0.95, 0.85, 1.05] * 2)
     self.assertEqual(scores[:3], ('room', 'vacl_default', 100))
     self.assertEqual(
-      scores[-4:], (3600.0, 1_000_000, study_records.BUDGET, 'abc')
+      scores[-5:], (3600.0, 1_000_000, study_records.BUDGET, 'abc', 'fast')
     )
 
   def test_one_that_ended_early_keeps_its_last_value(self):
@@ -128,6 +129,17 @@ class ScoreTest(_Case):
 
 
 class ReportTest(_Case):
+  def test_minutes_of_several_processors(self):
+    note = 'Minutes are of several processors (fast; slow), so compare'
+    made_on = ('fast', 'fast', 'slow')
+    for run, name in zip(self.runs, made_on, strict=False):
+      _write_run(self.folder, run, [1.0] * 10, 0.9, processor=name)
+      self.report()
+      is_told = note in (self.output / 'table.md').read_text()
+      self.assertEqual(is_told, name == 'slow')
+    found = [row['processor'] for row in self.rows('runs.csv')]
+    self.assertEqual(found, list(made_on))
+
   def test_files(self):
     self.write_runs()
     written = self.report()

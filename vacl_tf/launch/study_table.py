@@ -3,7 +3,7 @@
 """The scores of a study's runs, and the table.md made from them."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -36,6 +36,7 @@ class Scores(NamedTuple):
     env_steps: environment steps of training.
     ended: how the run ended, see `study_records`.
     revision: revision of the source.
+    processor: model of the processor.
   """
 
   task: str
@@ -54,6 +55,7 @@ class Scores(NamedTuple):
   env_steps: int
   ended: str
   revision: str
+  processor: str
 
 
 def score(state: study_records.State) -> Scores:
@@ -81,6 +83,7 @@ def score(state: study_records.State) -> Scores:
     env_steps=state.env_steps,
     ended=state.ended,
     revision=state.revision,
+    processor=state.processor,
   )
 
 
@@ -232,8 +235,8 @@ def _overall_lines(study: studies.Study, cells: _Cells) -> Iterator[str]:
 
 
 def _exception_lines(states: Sequence[study_records.State]) -> Iterator[str]:
-  """Yields lists of runs that ended differently, and the revisions."""
-  revisions = {x.revision for x in states if is_told(x)}
+  """Yields lists of runs that ended differently, and what made the runs."""
+  told = [x for x in states if is_told(x)]
   for about, found in (
     (
       'Ended at half of their budget, at chance',
@@ -256,7 +259,18 @@ def _exception_lines(states: Sequence[study_records.State]) -> Iterator[str]:
       yield ''
       yield f'{about}: {", ".join(x.run.name for x in found)}.'
   yield ''
-  yield f'Revisions of the source: {", ".join(sorted(revisions))}.'
+  yield f'Revisions of the source: {_each({x.revision for x in told}, ", ")}.'
+  processors = {x.processor for x in told}
+  if len(processors) > 1:
+    yield ''
+    yield (
+      f'Minutes are of several processors ({_each(processors, "; ")}), so '
+      'compare methods by steps.'
+    )
+
+
+def _each(names: Iterable[str], separator: str) -> str:
+  return separator.join(sorted(names))
 
 
 def _ledger_lines(
