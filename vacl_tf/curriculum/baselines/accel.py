@@ -27,7 +27,7 @@ Differences from the sources:
   was played little scores high. SFL plays each task several times instead.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -167,17 +167,18 @@ class TrainingPlr(python_curriculum.Chooser):
     slots: np.ndarray,
   ) -> None:
     """Scores tasks [K, D] in slots [K]; inserts those without a slot (-1)."""
-    is_known = slots >= 0
-    known, state = slots[is_known], self.state
-    best, success = state['best'][known], state['success'][known]
-    found = self._scored(told, is_known, best, success)
-    for name, values in found.items():
-      state[name][known] = values
-    state['played'][known] = state['round']
-    number = len(tasks) - len(known)
+    state, is_new = self.state, slots < 0
+    for rows in _without_repeats(slots, np.flatnonzero(~is_new)):
+      known = slots[rows]
+      best, success = state['best'][known], state['success'][known]
+      found = self._scored(told, rows, best, success)
+      for name, values in found.items():
+        state[name][known] = values
+      state['played'][known] = state['round']
+    number = int(is_new.sum())
     best, success = np.full(number, -np.inf), np.full(number, _UNKNOWN)
-    found = self._scored(told, ~is_known, best, success)
-    self._insert(tasks[~is_known], found)
+    found = self._scored(told, np.flatnonzero(is_new), best, success)
+    self._insert(tasks[is_new], found)
 
   def _scored(
     self,
@@ -190,7 +191,7 @@ class TrainingPlr(python_curriculum.Chooser):
 
     Args:
       told: feedback [K] by name.
-      rows: bool [K], the N tasks to score.
+      rows: [N] rows of the tasks to score.
       best: [N] their largest mean targets so far.
       success: [N] their running means of success so far.
     """
@@ -259,6 +260,19 @@ def make(
   """Returns ACCEL or PLR, robust unless cfg.train_on_new."""
   kind = TrainingPlr if cfg.train_on_new else RobustPlr
   return kind(tasks, cfg, rng)
+
+
+def _without_repeats(
+  slots: np.ndarray, rows: np.ndarray
+) -> Iterator[np.ndarray]:
+  """Yields rows in parts, in each of which no slot occurs twice.
+
+  A batch has a task twice if it is replayed and an edit changes nothing.
+  """
+  while len(rows):
+    _, first = np.unique(slots[rows], return_index=True)
+    yield rows[first]
+    rows = np.delete(rows, first)
 
 
 def _drawn(

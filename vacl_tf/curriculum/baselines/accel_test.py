@@ -182,6 +182,20 @@ class AccelTest(tf.test.TestCase, parameterized.TestCase):
         found.append(chooser.state['score'][0])
       self.assertAllClose(found, expected, msg=score)
 
+  def test_a_task_that_a_batch_has_twice(self):
+    """It is scored by both plays, as if they had been in two batches."""
+    slots = np.array([7, 7, 9])
+    for value in ([1.0, 2.0, 5.0], [2.0, 1.0, 5.0]):
+      chooser = _make(score='maxmc')
+      told = dict.fromkeys(('max_target', 'mean_value'), np.array(value))
+      chooser._note(np.zeros([3, 4]), told, slots)
+      self.assertAllEqual(chooser.state['best'][[7, 9]], [2.0, 5.0])
+    chooser = _make(score='learnability')
+    chooser._note(np.zeros([3, 4]), {'success': np.ones(3)}, slots)
+    once, twice = chooser.state['success'][[9, 7]]
+    rate = (once - 0.5) / 0.5
+    self.assertAllClose(twice, once + rate * (1.0 - once))
+
   def test_what_replaces_a_replayed_task_was_not_replayed(self):
     chooser = _make(
       train_on_new=True, temperature=100.0, noise_probability=1.0, capacity=60
