@@ -238,6 +238,21 @@ class StudiesTest(parameterized.TestCase):
         if run.task.name in without_goals:
           self.assertNotIn(curriculum, ('amigo', 'hindsight'), run.name)
 
+  def test_methods_edit_tasks_by_the_same_noise_unless_they_name_another(self):
+    found = {}
+    for study in _STUDIES:
+      for run in studies.list_runs(study, _SEEDS[:1]):
+        noise = getattr(_config(run).curriculum, 'noise', None)
+        own = study_methods.flags(run.method, 'any')
+        is_named = any(
+          'curriculum.noise=' in flag or '--preset=' in flag for flag in own
+        )
+        is_vacl = run.method == study_methods.BASELINE
+        if noise is not None and (is_vacl or not is_named):
+          found.setdefault(run.task.name, {})[run.method] = noise
+    for task, widths in found.items():
+      self.assertLen(set(widths.values()), 1, f'{task}: {widths}')
+
   def test_unknown_study(self):
     with self.assertRaisesRegex(ValueError, 'did you mean factorial'):
       studies.find('factorail')

@@ -181,7 +181,7 @@ ALL = (
         (study_tasks.SIMPLE_SPREAD, _CONSTANTS),
         (
           study_tasks.SPEAKER_LISTENER,
-          (_BASELINE, 'no_stein', 'narrow_noise'),
+          (_BASELINE, 'no_stein', 'narrow_noise', 'narrow_noise_no_stein'),
         ),
       ),
     ),

@@ -116,6 +116,7 @@ _METHODS = {
   # A quarter of the noise's width, for a quarter of the entities and for all.
   # In Speaker-Listener, below, it is half of the width.
   'narrow_noise': _fields(noise=0.5),
+  'narrow_noise_no_stein': _fields(noise=0.5, step_size=0.0),
   'narrow_noise_all': (*_PAPER, *_fields(noise=0.15)),
   'dropped_value_025': _fields(dropped_value=0.25),
   'dropped_value_075': _fields(dropped_value=0.75),
@@ -158,9 +159,10 @@ _METHODS_FOR = {
   # After the protocol was made, the preset's noise was halved.
   **{
     (method, 'speaker_listener'): _fields(noise=0.2)
-    for method in (BASELINE, 'accel', 'sfl', 'currot', 'vds')
+    for method in (BASELINE, 'no_stein', 'accel', 'sfl', 'currot', 'vds')
   },
   ('narrow_noise', 'speaker_listener'): _fields(noise=0.1),
+  ('narrow_noise_no_stein', 'speaker_listener'): _fields(noise=0.1),
   # The authors' width is not known: that of the preset, in cells.
   **{
     ('rcg_code', task): _fields(noise=3.0)
