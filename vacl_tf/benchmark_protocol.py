@@ -25,7 +25,6 @@ _SMOKE_STEPS = 800_000
 _COMMON: Mapping[str, Any] = {
   'environment.horizon': 70,
   'environment.easy_side': 0.0,
-  'agent.name': 'attention',
   'agent.hidden_size': 64,
   'agent.activation': 'relu',
   'agent.attention_gain': 0.125,
@@ -139,6 +138,7 @@ def _task(
   flags = (
     *world,
     '--preset=default',
+    '--agent=attention',
     f'--entity_counts={path}',
     *(f'--{key}={_spelled(x)}' for key, x in _LENGTH.items()),
     *(f'--config.{key}={_spelled(x)}' for key, x in pinned.items()),

@@ -24,7 +24,10 @@ _OTHERWISE = {
   'training.gives_target',
   'environment.half_width',
 }
-_CHOSEN = ('preset', 'env', 'num_agents', 'curriculum', 'seed', 'entity_counts')
+_CHOSEN = (
+  *('preset', 'env', 'num_agents', 'entity_counts'),
+  *('agent', 'curriculum', 'seed'),
+)
 
 
 def _values(run):
@@ -99,7 +102,7 @@ class ProtocolTest(parameterized.TestCase):
       leaves = set(overrides.leaves(_preset(run))) | length
       leaves -= {
         *('seed', 'preset', 'environment.name', 'environment.num_agents'),
-        *('curriculum.name', 'progression.entity_counts'),
+        *('agent.name', 'curriculum.name', 'progression.entity_counts'),
       }
       self.assertEqual(leaves - pinned, set(), run.name)
 
