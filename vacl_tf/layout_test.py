@@ -132,6 +132,7 @@ _MAY_ONLY_IMPORT = {
   'registry': ('vacl_tf.overrides',),
   'statistics': ('numpy',),
   'studies': (
+    'vacl_tf.config',
     'vacl_tf.overrides',
     'vacl_tf.registry',
     'vacl_tf.study_lists',

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from vacl_tf import config
 from vacl_tf import overrides
 from vacl_tf import registry
 from vacl_tf import study_lists
@@ -33,6 +34,10 @@ EVALUATION_FLAGS = (
   f'--seed={EVALUATION_SEED}',
   '--json',
 )
+
+_MOST_SEEDS = 1000
+_MOST_STEPS = 10**12  # As many as `launch.main` allows.
+_MOST_MINUTES = 10**9
 
 # Flags that the study itself sets for each of its runs.
 _TAKEN_FLAGS = (
@@ -143,19 +148,23 @@ def _check_task(where: str, task: Task) -> None:
   for field, is_good, allowed in (
     (
       'num_env_steps',
-      isinstance(steps, numbers.Integral) and steps >= 1,
-      'whole numbers, 1 or more',
+      isinstance(steps, numbers.Integral) and 1 <= steps <= _MOST_STEPS,
+      f'whole numbers from 1 to {_MOST_STEPS}',
     ),
-    ('chance', _is_number(task.chance) and task.chance <= 1, '0 to 1'),
-    ('core_minutes', _is_number(task.core_minutes), '0 or more'),
+    ('chance', _is_number(task.chance, 1), '0 to 1'),
+    (
+      'core_minutes',
+      _is_number(task.core_minutes, _MOST_MINUTES),
+      f'0 to {_MOST_MINUTES}',
+    ),
   ):
     if not is_good:
       value = getattr(task, field)
       raise ValueError(f'{where}: {field}={value!r}; allowed: {allowed}')
 
 
-def _is_number(value: float) -> bool:
-  return isinstance(value, numbers.Real) and value >= 0
+def _is_number(value: float, most: float) -> bool:
+  return isinstance(value, numbers.Real) and 0 <= value <= most
 
 
 def _check_flags(where: str, flags: Iterable[str]) -> None:
@@ -235,7 +244,8 @@ def parse_seeds(text: str) -> tuple[int, ...]:
   """Returns the seeds of a list like '100-104,110', each once, in order.
 
   Raises:
-    ValueError: it is not such a list, or has a seed below FIRST_SEED.
+    ValueError: it is not such a list, has a seed below FIRST_SEED or above
+      config.MAX_SEED, or more than 1000 seeds.
   """
   seeds = []
   for part in text.split(','):
@@ -256,8 +266,14 @@ def parse_seeds(text: str) -> tuple[int, ...]:
         f'seeds={text!r} has a seed below {FIRST_SEED}, which may have been '
         f'used to choose a preset; give {FIRST_SEED} or more'
       )
-    if last - first >= 1000:
-      raise ValueError(f'seeds={text!r} has too many seeds; give at most 1000')
+    if last > config.MAX_SEED:
+      raise ValueError(
+        f'seeds={text!r} has a seed above {config.MAX_SEED}; give a smaller one'
+      )
+    if last - first + len(seeds) >= _MOST_SEEDS:
+      raise ValueError(
+        f'seeds={text!r} has too many seeds; give at most {_MOST_SEEDS}'
+      )
     seeds += range(first, last + 1)
   return tuple(dict.fromkeys(seeds))
 

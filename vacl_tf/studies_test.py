@@ -308,11 +308,13 @@ class OwnStudyTest(parameterized.TestCase):
     ({'methods': {'a/b': ()}}, "method 'a/b' is not a name"),
     ({'methods': {'_mine': ()}}, "method '_mine' is not a name"),
     ({'tasks': [_MAZE._replace(name='..')]}, "task '..' is not a name"),
-    ({'tasks': [_MAZE._replace(num_env_steps=0)]}, 'numbers, 1 or more'),
+    ({'tasks': [_MAZE._replace(num_env_steps=0)]}, 'numbers from 1 to'),
+    ({'tasks': [_MAZE._replace(num_env_steps=10**400)]}, 'numbers from 1 to'),
     ({'tasks': [_MAZE._replace(num_env_steps=1e6)]}, 'steps=1000000.0; allow'),
     ({'tasks': [_MAZE._replace(chance=5)]}, 'maze: chance=5; allowed: 0 to 1'),
     ({'tasks': [_MAZE._replace(chance='a')]}, "chance='a'; allowed: 0 to 1"),
-    ({'tasks': [_MAZE._replace(core_minutes=-1)]}, 'minutes=-1; allowed: 0 or'),
+    ({'tasks': [_MAZE._replace(core_minutes=-1)]}, 'minutes=-1; allowed: 0 to'),
+    ({'tasks': [_MAZE._replace(core_minutes=1e308)]}, 'allowed: 0 to'),
     (
       {'methods': {'a': '--curriculum=rcg'}},
       'is a single string; give a tuple',
@@ -347,7 +349,9 @@ class ParseTest(parameterized.TestCase):
     ('100,', 'not a list of seeds'),
     ('-100', 'not a list of seeds'),
     ('0-4', 'a seed below 100'),
-    ('100-99999999999', 'too many'),
+    ('100-99999999999', 'above 2147483647'),
+    ('100-1100', 'too many seeds; give at most 1000'),
+    ('100-599,600-1100', 'too many'),
   )
   def test_bad_seeds(self, text, message):
     with self.assertRaisesRegex(ValueError, message):

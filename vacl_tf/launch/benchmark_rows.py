@@ -93,6 +93,14 @@ class Row:
     return f'{smoke}{self.task}-seed{self.seed}{ENDING}'
 
 
+_SHARES = (
+  *('coverage', 'coverage_low', 'coverage_high'),
+  *('success', 'success_low', 'success_high', 'area'),
+)
+_AMOUNTS = ('env_steps', 'steps_to_level', 'wall_seconds')
+_MOST = 10**12  # As many steps as `launch.main` allows.
+
+
 def make(state: study_records.State, *, is_smoke: bool, sha256: str) -> Row:
   """Returns the row of a complete run.
 
@@ -219,7 +227,7 @@ def read(path: pathlib.Path) -> Row:
 
 
 def _is_whole(row: Row) -> bool:
-  """Returns whether the fields have the right types and fit the protocol."""
+  """Returns whether the fields have possible values and fit the protocol."""
   planned = {task.name: task for task in protocol.tasks(row.is_smoke is True)}
   task = planned.get(row.task) if isinstance(row.task, str) else None
   return (
@@ -227,6 +235,8 @@ def _is_whole(row: Row) -> bool:
       _is_alike(getattr(row, field.name), field.type)
       for field in dataclasses.fields(row)
     )
+    and all(0 <= getattr(row, name) <= 1 for name in _SHARES)
+    and all(0 <= (getattr(row, x) or 0) <= _MOST for x in _AMOUNTS)
     and task is not None
     and row.seed in protocol.seeds(row.is_smoke)
     and row.num_env_steps == task.num_env_steps

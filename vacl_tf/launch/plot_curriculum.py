@@ -38,7 +38,10 @@ def layout_of(cfg: config.Config) -> map_layout.MapLayout | None:
   task = catalog.TASKS.get(cfg.environment.name)
   path = entity_counts.path(cfg)
   try:
-    return task.layout(cfg.environment, path)
+    layout = task.layout(cfg.environment, path)
+    if layout is not None:
+      _check(layout)
+    return layout
   except ImportError:
     raise
   except Exception as error:
@@ -48,6 +51,16 @@ def layout_of(cfg: config.Config) -> map_layout.MapLayout | None:
       raise
     told = f'layout failed: {user_code.told(error)}'
     raise simulator.WorldError(told) from error
+
+
+def _check(layout: map_layout.MapLayout) -> None:
+  """Raises what would otherwise be raised when tasks are drawn."""
+  for field in ('mover', 'goal'):
+    kind = getattr(layout, field)
+    if kind not in layout.kinds:
+      raise ValueError(f'{field}={kind!r}; allowed: one of {layout.kinds}')
+  if layout.sample is not None:
+    layout.points(layout.sample(1))
 
 
 class Sets(NamedTuple):

@@ -185,13 +185,20 @@ class PlainTaskTest(parameterized.TestCase):
     with self.assertRaisesRegex(ValueError, 'name the same kinds for all'):
       trials.of_task('mine')
 
-  def test_a_map_that_fails_is_told(self):
+  @parameterized.parameters(
+    (lambda layout: {}['no'], 'KeyError'),
+    (lambda layout: layout._replace(mover='cat'), "mover='cat'; allowed: one"),
+    (lambda layout: layout._replace(goal='cat'), "goal='cat'; allowed: one"),
+    (lambda layout: layout._replace(sample=lambda rows: 1 / 0), 'ZeroDivision'),
+  )
+  def test_a_map_that_fails_is_told(self, change, message):
     self._try(_Plain)
     entries = catalog.TASKS._entries
+    good = entries['mine']
     entries['mine'] = dataclasses.replace(
-      entries['mine'], layout=lambda world, counts: {}['no']
+      good, layout=lambda *args: change(good.layout(*args))
     )
-    with self.assertRaisesRegex(ValueError, 'layout failed: KeyError'):
+    with self.assertRaisesRegex(ValueError, f'layout failed: .*{message}'):
       trials.of_task('mine')
 
   def test_where_it_is_huge_a_smaller_one_is(self):
