@@ -7,6 +7,7 @@ import json
 import math
 import pathlib
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ from vacl_tf.training import files
 EVALUATION, LOG = 'evaluation.json', 'train.log'
 _CONFIG, _FLAGS = 'config.json', 'flags.json'
 _UNKNOWN = 'unknown'
+_MAX_FLAG_BYTES = 1 << 20
 
 # How a run ended.
 BUDGET, CHANCE, DIVERGED = 'budget', 'chance', 'diverged'
@@ -111,10 +113,10 @@ def read(run: studies.Run, folder: pathlib.Path) -> State:
     last = {name: column[-1] for name, column in record.columns.items()}
   except command_line.UsageError as error:
     last, trouble = {}, str(error)
-  evaluation = read_evaluation(path / EVALUATION)
+  made_by = _read_config(path / _CONFIG)
+  evaluation = read_evaluation(path / EVALUATION, made_by['env'])
   log_line = last_log_line(path) if evaluation is None else ''
   coverage = columns.get('coverage', np.zeros(0))
-  revision, processor = _read_origin(path / _CONFIG)
   return State(
     run=run,
     path=path,
@@ -125,8 +127,8 @@ def read(run: studies.Run, folder: pathlib.Path) -> State:
     env_steps=int(last.get('env_steps', 0)),
     wall_seconds=float(last.get('wall_seconds', 0.0)),
     evaluation=evaluation,
-    revision=revision,
-    processor=processor,
+    revision=made_by['revision'],
+    processor=made_by['processor'],
     is_diverged=bool(_DIVERGED_LINE.match(log_line)),
     trouble=trouble,
   )
@@ -180,8 +182,15 @@ def _read_flags(path: pathlib.Path) -> tuple[str, ...] | None:
   if not _has_begun(path):
     return None
   try:
-    return tuple(map(str, json.loads((path / _FLAGS).read_text())))
-  except (OSError, ValueError, TypeError, RecursionError):
+    content = reading.read_bytes(path / _FLAGS, _MAX_FLAG_BYTES)
+    return tuple(map(str, json.loads(content)))
+  except (
+    FileNotFoundError,
+    reading.UnreadableError,
+    RecursionError,
+    TypeError,
+    ValueError,
+  ):
     return None  # The record is damaged, or an older run has none.
 
 
@@ -196,11 +205,15 @@ def _tell_difference(old: Sequence[str], new: Sequence[str]) -> str:
   return f'{was or "none"} instead of {now or "none"}'
 
 
-def read_evaluation(path: pathlib.Path) -> dict[str, Any] | None:
+def read_evaluation(path: pathlib.Path, env: str = '') -> dict[str, Any] | None:
   """Returns what `launch.evaluate --json` printed, None if it is not valid.
 
   It is valid if it was made with the protocol's flags and has all the numbers
   that are reported.
+
+  Args:
+    path: path of evaluation.json.
+    env: name of the run's task; empty if it is not known.
   """
   try:
     found = reading.read_json(path)
@@ -210,6 +223,7 @@ def read_evaluation(path: pathlib.Path) -> dict[str, Any] | None:
       for key in ('mean', 'low', 'high')
     ]
     made = (found['num_tasks'], found['seed'], found['policy'])
+    is_of_run = not env or found['env'] == env
   except (
     FileNotFoundError,
     reading.UnreadableError,
@@ -220,28 +234,32 @@ def read_evaluation(path: pathlib.Path) -> dict[str, Any] | None:
   ):
     return None
   wanted = (studies.EVALUATION_TASKS, studies.EVALUATION_SEED, 'greedy')
-  is_valid = made == wanted and all(map(math.isfinite, numbers))
+  is_valid = is_of_run and made == wanted and all(map(math.isfinite, numbers))
   return found if is_valid else None
 
 
 def last_log_line(path: pathlib.Path) -> str:
   """Returns the last line that a run's trainer or evaluator logged."""
   try:
+    reading.check_file(path / LOG, sys.maxsize)
     with (path / LOG).open('rb') as file:
       return next(reversed(reading.last_lines(file)), '')
-  except OSError:
+  except (OSError, reading.UnreadableError):
     return ''
 
 
-def _read_origin(path: pathlib.Path) -> tuple[str, str]:
-  """Returns the revision and the processor that a config.json names."""
+def _read_config(path: pathlib.Path) -> dict[str, str]:
+  """Returns what a config.json says of a run's task and of what made it."""
   try:
     found = reading.read_json(path)
   except (FileNotFoundError, reading.UnreadableError):
     found = {}
-  hardware = found.get('hardware')
-  hardware = hardware if isinstance(hardware, dict) else {}
-  return (
-    str(found.get('git_revision', _UNKNOWN)),
-    str(hardware.get('processor', _UNKNOWN)),
-  )
+  parts = {
+    name: part if isinstance(part := found.get(name), dict) else {}
+    for name in ('config', 'hardware')
+  }
+  return {
+    'env': str(parts['config'].get('environment.name', '')),
+    'revision': str(found.get('git_revision', _UNKNOWN)),
+    'processor': str(parts['hardware'].get('processor', _UNKNOWN)),
+  }

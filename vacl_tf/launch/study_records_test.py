@@ -4,6 +4,7 @@
 
 import json
 import math
+import os
 import pathlib
 
 import numpy as np
@@ -18,6 +19,7 @@ _TASK = studies.Task('room', (), 100, 0.1, 1.0)
 _RUN = studies.Run(_TASK, 'uniform', 100)
 _ESTIMATE = {'mean': 0.5, 'low': 0.4, 'high': 0.6}
 _FOUND = {
+  'env': 'simple_spread',
   'num_tasks': 2000,
   'seed': 1000,
   'policy': 'greedy',
@@ -113,6 +115,7 @@ class ReadTest(parameterized.TestCase):
     '{"num_tasks": 2000',
     '[]',
     'null',
+    json.dumps(_FOUND | {'env': 'push_ball'}),
     json.dumps(_FOUND | {'num_tasks': 500}),
     json.dumps(_FOUND | {'seed': 0}),
     json.dumps(_FOUND | {'policy': 'stochastic'}),
@@ -132,6 +135,12 @@ class ReadTest(parameterized.TestCase):
     (self.path / 'config.json').write_text(text)
     state = self._read()
     self.assertEqual((state.revision, state.processor), ('unknown', 'unknown'))
+
+  def test_a_log_that_is_a_pipe_is_not_read(self):
+    self._write([0.3])
+    (self.path / 'train.log').unlink()
+    os.mkfifo(self.path / 'train.log')
+    self.assertFalse(self._read().is_diverged)
 
   def test_metrics_that_cannot_be_read(self):
     self._write([0.3] * 10, json.dumps(_FOUND))
@@ -176,7 +185,11 @@ class FlagsTest(parameterized.TestCase):
 
   def test_of_damaged_notes_nobody_knows(self):
     self._begin()
-    (self.folder / _RUN.name / 'flags.json').write_text('[' * 100_000)
+    path = self.folder / _RUN.name / 'flags.json'
+    path.write_text('[' * 100_000)
+    self._check(_RUN, self._with_flags('--env=hall'))
+    path.unlink()
+    os.mkfifo(path)
     self._check(_RUN, self._with_flags('--env=hall'))
 
   def test_a_name_too_long_is_one_line(self):

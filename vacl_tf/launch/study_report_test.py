@@ -53,8 +53,7 @@ def _write_run(folder, run, coverage, final=None, log='', processor='fast'):
     (path / 'evaluation.json').write_text(
       json.dumps(
         {
-          'num_tasks': 2000,
-          'seed': 1000,
+          **dict(env='simple_spread', num_tasks=2000, seed=1000),
           'policy': 'greedy',
           'coverage': found,
           'success': found,

@@ -74,6 +74,7 @@ def evaluate(values: dict[str, str]) -> None:
   with (path / 'evaluations').open('a') as file:
     print(*sys.argv, file=file)
   found = {
+    'env': 'simple_spread',
     'num_tasks': int(values['num_tasks']),
     'seed': int(values['seed']),
     'policy': 'greedy',
