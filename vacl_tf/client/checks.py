@@ -60,6 +60,14 @@ def check_box(low: Any, high: Any) -> tuple[np.ndarray, np.ndarray]:
       f'low={_short(low)} is not below high={_short(high)} everywhere; give '
       'lists of the same length, with each number of low below that of high'
     )
+  with np.errstate(over='ignore'):
+    width = high.astype(np.float32) - low.astype(np.float32)
+  if not ((width > 0) & np.isfinite(width)).all():
+    raise ValueError(
+      f'low={_short(low)} to high={_short(high)} is too narrow or too wide for '
+      '32-bit numbers, which tasks are; shift or scale them, for example to '
+      '-1 to 1'
+    )
   return low, high
 
 

@@ -55,6 +55,14 @@ class ChecksTest(_Case):
       'low=[0.0] is not below high=[1.0, 1.0] everywhere; give lists '
       'of the same length, with each number of low below that of high',
     ),
+    (
+      'narrow',
+      [1e8 + 1],
+      [1e8 + 2],
+      'low=[100000001.0] to high=[100000002.0] is too narrow or too wide for '
+      '32-bit numbers, which tasks are; shift or scale them, for example to '
+      '-1 to 1',
+    ),
   )
   def test_box(self, low, high, message):
     self.assert_refused(message, checks.check_box, low, high)

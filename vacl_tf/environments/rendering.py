@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import pathlib
-from collections.abc import Sequence
+import types
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -182,24 +184,44 @@ def write_video(
 
   Raises:
     ValueError: there are no frames, or the suffix is unknown.
+    OSError: it can't be written; an old file is unchanged.
   """
   path = pathlib.Path(path)
   check_suffix(path)
   if not len(frames):
     raise ValueError(_NO_FRAMES)
   path.parent.mkdir(parents=True, exist_ok=True)
-  if path.suffix == '.mp4' and not _write_mp4(frames, path, frames_per_second):
-    gif = path.with_suffix('.gif')
-    logging.warning(
-      'imageio-ffmpeg is not installed, so %s is written instead of %s. For '
-      'mp4: pip install imageio-ffmpeg',
-      gif,
-      path.name,
-    )
-    path = gif
-  if path.suffix == '.gif':
-    _write_gif(frames, path, frames_per_second)
+  if path.suffix == '.mp4':
+    try:
+      import imageio_ffmpeg as ffmpeg
+    except ImportError:
+      gif = path.with_suffix('.gif')
+      logging.warning(
+        'imageio-ffmpeg is not installed, so %s is written instead of %s. For '
+        'mp4: pip install imageio-ffmpeg',
+        gif,
+        path.name,
+      )
+      path = gif
+  with _replaced(path) as beside:
+    if path.suffix == '.mp4':
+      _write_mp4(ffmpeg, frames, beside, frames_per_second)
+    else:
+      _write_gif(frames, beside, frames_per_second)
   return path
+
+
+@contextlib.contextmanager
+def _replaced(path: pathlib.Path) -> Iterator[pathlib.Path]:
+  """Yields a path of the same suffix; the file there replaces the old one."""
+  beside = path.with_name('new-' + path.name)
+  try:
+    yield beside
+    beside.replace(path)
+  except BaseException:
+    with contextlib.suppress(OSError):
+      beside.unlink(missing_ok=True)
+    raise
 
 
 def _draw_grid(picture: Image.Image, half_width: float) -> None:
@@ -340,17 +362,16 @@ def _palette(frames: np.ndarray) -> Image.Image:
 
 
 def _write_mp4(
-  frames: Sequence[Frame], path: pathlib.Path, frames_per_second: float
-) -> bool:
-  """Writes an MP4; returns False if imageio-ffmpeg is missing."""
-  try:
-    import imageio_ffmpeg
-  except ImportError:
-    return False
+  ffmpeg: types.ModuleType,
+  frames: Sequence[Frame],
+  path: pathlib.Path,
+  frames_per_second: float,
+) -> None:
+  """Writes an MP4 with the module imageio_ffmpeg."""
   height, width, _ = frames[0].shape
   # The codec needs even sizes.
   padding = [(0, height % 2), (0, width % 2), (0, 0)]
-  writer = imageio_ffmpeg.write_frames(
+  writer = ffmpeg.write_frames(
     str(path),
     (width + width % 2, height + height % 2),
     fps=frames_per_second,
@@ -360,4 +381,3 @@ def _write_mp4(
   for frame in frames:
     writer.send(np.ascontiguousarray(np.pad(frame, padding, mode='edge')))
   writer.close()
-  return True

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests for rendering."""
 
+import errno
 import pathlib
 import sys
 from unittest import mock
@@ -299,14 +300,18 @@ class WriteVideoTest(parameterized.TestCase):
     self.assertRegex(logs.output[0], r'a\.gif is written.*pip install')
 
   def test_mp4_gets_every_frame_at_an_even_size(self):
-    encoder = mock.Mock()
     frames = _clip(3, width=61)
     self.assertEqual(frames[0].shape, (73, 61, 3))
     path = self.path('a.mp4')
+    beside = path.with_name('new-a.mp4')  # It is renamed when it is whole.
+    encoder = mock.Mock()
+    encoder.write_frames.return_value.close.side_effect = beside.touch
     with mock.patch.dict(sys.modules, {'imageio_ffmpeg': encoder}):
       self.assertEqual(rendering.write_video(frames, path, 12.0), path)
     (args, kwargs) = encoder.write_frames.call_args
-    self.assertEqual(args, (str(path), (62, 74)))
+    self.assertEqual(args, (str(beside), (62, 74)))
+    self.assertTrue(path.exists())
+    self.assertFalse(beside.exists())
     self.assertEqual(kwargs['fps'], 12.0)
     writer = encoder.write_frames.return_value
     start, *sent = [call.args[0] for call in writer.send.call_args_list]
@@ -318,6 +323,20 @@ class WriteVideoTest(parameterized.TestCase):
       np.testing.assert_array_equal(padded[:73, 61], frame[:, 60])
       np.testing.assert_array_equal(padded[73], padded[72])
     writer.close.assert_called_once()
+
+  def test_a_full_disk_leaves_the_old_film(self):
+    path = rendering.write_video(_clip(1), self.path('a.gif'))
+    before = path.read_bytes()
+
+    def fail(image, beside, **options):
+      beside.write_bytes(b'GIF')
+      raise OSError(errno.ENOSPC, 'No space left on device')
+
+    with mock.patch.object(Image.Image, 'save', fail):
+      with self.assertRaisesRegex(OSError, 'No space left'):
+        rendering.write_video(_clip(2), path)
+    self.assertEqual(path.read_bytes(), before)
+    self.assertEqual(list(path.parent.iterdir()), [path])
 
   @parameterized.parameters('a.avi', 'a', 'gif')
   def test_an_unknown_suffix_is_refused(self, name):

@@ -58,7 +58,7 @@ def load(given: str | None) -> Submission:
     if given not in before:
       raise command_line.UsageError(
         overrides.unknown('submission', given, before)
-        + ' A file of your own ends in .py'
+        + '; a file of your own ends in .py'
       )
     return Submission(given)
   path = command_line.folder(given)

@@ -273,7 +273,12 @@ def film(
     return str(rendering.write_video(frames, command_line.folder(path)))
   except base.WorldError:
     raise
-  except (NotImplementedError, OSError, ValueError) as error:
+  except OSError as error:
+    raise command_line.UsageError(
+      f'video={path} cannot be written ({reading.reason(error)}); give another '
+      'one'
+    ) from error
+  except (NotImplementedError, ValueError) as error:
     raise command_line.UsageError(f'video={path}: {error}') from error
 
 

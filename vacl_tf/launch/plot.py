@@ -8,9 +8,11 @@ FILE_curriculum.png shows how the tasks changed, for the first run that has
 recorded them.
 """
 
+import contextlib
 import itertools
+import os
 import pathlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from absl import flags
@@ -86,10 +88,6 @@ def plot(
     written = _draw(runs, names, output, notes.append)
   except (ImportError, ValueError) as error:
     raise command_line.UsageError(str(error)) from error
-  except OSError as error:
-    raise UnwritableError(
-      f'output={output} cannot be written ({error.strerror}); give another one'
-    ) from error
   for text in notes:
     note(text)
   return written
@@ -108,15 +106,27 @@ def _draw(
     groups, title = group_by_label(runs, labels)
   else:
     groups, title = group_by_config(runs)
-  plot_curves.draw(groups, title, output)
+  with _writing(output):
+    plot_curves.draw(groups, title, output)
   if found is None:
     return [output]
   first, sets = found
   beside = output.with_name(output.stem + '_curriculum.png')
-  plot_curriculum.draw(first, sets, beside)
+  with _writing(beside):
+    plot_curriculum.draw(first, sets, beside)
   if not sets.snapshots:
     note(f'{first.path} has no curriculum.npz: the map of tasks is not drawn')
   return [output, beside]
+
+
+@contextlib.contextmanager
+def _writing(path: pathlib.Path) -> Iterator[None]:
+  try:
+    yield
+  except OSError as error:
+    raise UnwritableError(
+      f'output={path} cannot be written ({error.strerror}); give another one'
+    ) from error
 
 
 def _read(
@@ -135,10 +145,17 @@ def _read(
       f'labels={",".join(labels)}: legends leave out labels that begin with an '
       f'underscore, like {wrong[0]}; give another one'
     )
+  if wrong := [x for x in labels if not x.isprintable()]:
+    raise command_line.UsageError(
+      f"labels: {wrong[0]!r} has characters that can't be printed; give "
+      'another one'
+    )
   # If a run is named twice, its first label counts.
-  named = dict(reversed(list(itertools.zip_longest(run_dirs, labels))))
+  named = {}
+  for path, label in itertools.zip_longest(run_dirs, labels):
+    named.setdefault(os.path.realpath(path), (path, label))
   runs, missing = [], []
-  for path in dict.fromkeys(run_dirs):
+  for path, _ in named.values():
     try:
       runs.append(records.read(path))
     except records.NothingYetError as error:
@@ -153,7 +170,9 @@ def _read(
         f'{run.path} is not finished: {run.columns["env_steps"][-1]:,.0f} of '
         f'{run.length.num_env_steps:,} env steps are drawn'
       )
-  return runs, [named[run.path] for run in runs] if labels else []
+  if not labels:
+    return runs, []
+  return runs, [named[os.path.realpath(run.path)][1] for run in runs]
 
 
 def _check_output(output: pathlib.Path) -> None:

@@ -4,6 +4,7 @@
 
 import itertools
 import pathlib
+import string
 import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -31,6 +32,7 @@ STYLE = {
   'grid.color': '#E6E6E6',
   'axes.axisbelow': True,
   'legend.frameon': False,
+  'text.parse_math': False,  # Names may have dollar signs.
 }
 MILLION = 1e6
 
@@ -89,7 +91,7 @@ def draw(groups: Sequence[Group], title: str, output: pathlib.Path) -> None:
   from matplotlib import figure
 
   if max(len(group.label) for group in groups) > _LABEL_COLUMNS:
-    letters = map(chr, itertools.count(ord('A')))
+    letters = itertools.chain(string.ascii_uppercase, itertools.count(27))
     groups = [
       group._replace(label=f'{letter}: {group.label}')
       for letter, group in zip(letters, groups, strict=False)

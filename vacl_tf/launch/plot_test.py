@@ -55,6 +55,12 @@ class BadInputTest(parameterized.TestCase):
     ):
       plot.plot([self.run_dir], self.root / 'curves.png', ['_a'])
 
+  def test_labels_that_cannot_be_printed(self):
+    with self.assertRaisesRegex(
+      command_line.UsageError, "labels: 'ÿ.n' has ch"
+    ):
+      plot.plot([self.run_dir], self.root / 'curves.png', ['\xff\n'])
+
   def test_no_run(self):
     with self.assertRaisesRegex(command_line.UsageError, '--run_dirs='):
       plot.plot([], self.root / 'curves.png')
@@ -116,6 +122,12 @@ class BadInputTest(parameterized.TestCase):
     self._assert_refused('File name too long', output='x' * 300 + '/a.png')
     (self.root / 'taken.png').mkdir()
     self._assert_refused('cannot be written', output='taken.png')
+
+  def test_the_picture_that_cannot_be_written_is_named(self):
+    (self.root / 'a_curriculum.png').mkdir()
+    self._assert_refused(
+      'output=.*/a_curriculum.png cannot be w', output='a.png'
+    )
 
 
 class CommandTest(parameterized.TestCase):

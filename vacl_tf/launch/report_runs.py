@@ -3,6 +3,7 @@
 """The runs of a report, which may be unfinished or damaged."""
 
 import dataclasses
+import os
 import pathlib
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -59,7 +60,10 @@ def read(paths: Sequence[pathlib.Path], note: Note) -> list[Run]:
     )
   for path in paths:
     records.check_folder(path)
-  runs = [_read(path, note) for path in dict.fromkeys(paths)]
+  distinct: dict[str, pathlib.Path] = {}
+  for path in paths:
+    distinct.setdefault(os.path.realpath(path), path)
+  runs = [_read(path, note) for path in distinct.values()]
   found = [run for run in runs if run.cfg is not None or run.columns]
   if not found:
     names = ', '.join(str(run.path) for run in runs)

@@ -121,7 +121,7 @@ def _parents(
   nobody = np.zeros([0, phi.shape[1]], np.float32)
   parents = snapshot.get(f'{name}_parent', nobody)
   rows = snapshot.get(f'{name}_parent_row', np.zeros([0], np.int32))
-  if parents.shape != (len(rows), phi.shape[1]) or rows.ndim != 1:
+  if rows.ndim != 1 or parents.shape != (len(rows), phi.shape[1]):
     return nobody, []
   is_known = np.isfinite(parents).all(1) & (rows >= 0) & (rows < len(phi))
   return parents[is_known], rows[is_known].astype(int).tolist()

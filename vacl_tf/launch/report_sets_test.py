@@ -81,6 +81,9 @@ class BuildTest(parameterized.TestCase):
     packed = self._build(_1=snapshot)['snapshots'][0]['sets']['active']
     self.assertNotIn('values', packed)
     self.assertNotIn('parents', packed)
+    snapshot = _snapshot(5, 2, active_parent_row=np.array(3))
+    packed = self._build(_1=snapshot)['snapshots'][0]['sets']['active']
+    self.assertNotIn('parents', packed)
 
   def test_parents_lie_where_they_were(self):
     snapshot = _snapshot(9, 2)
