@@ -227,7 +227,7 @@ class PicturesTest(parameterized.TestCase):
     self.assertEqual(sides, [['right'], ['left', 'left']])
 
   def test_labels_name_the_runs_and_join_them(self):
-    names = ['ours', '$theirs, $too', 'ours']
+    names = ['ours', 'theirs, too $$', 'ours']
     runs = [
       run_folders.write_run(
         self.root / str(seed), seed=seed, num_agents=4 * (seed + 1)
@@ -236,7 +236,7 @@ class PicturesTest(parameterized.TestCase):
     ]
     plot.plot(runs, self.output, names)
     self.assertStartsWith(self._legend()[0], 'ours (2 seeds): mean')
-    self.assertEqual(self._legend()[1], '$theirs, $too (seed 1)')
+    self.assertEqual(self._legend()[1], 'theirs, too $$ (seed 1)')
     self.assertEqual(
       self.drawn[0].get_suptitle(), 'simple_spread, default preset, vacl'
     )
