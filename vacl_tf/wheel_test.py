@@ -1,13 +1,18 @@
 # Copyright 2026 The vacl_tf Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""A wheel holds the library and none of its tests."""
+"""A wheel holds the library and none of its tests, and says what it needs."""
 
+import itertools
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 
 from absl.testing import absltest
+
+from vacl_tf.testing import source_tree
 
 _ROOT = pathlib.Path(__file__).parent.parent
 _FILES = ('LICENSE', 'README.md', 'pyproject.toml', 'setup.py')
@@ -36,6 +41,30 @@ class WheelTest(absltest.TestCase):
     gone = pathlib.Path('vacl_tf') / 'types.py'
     (checkout / gone).unlink()
     self.assertEqual(found - self._build(checkout, built), {gone})
+
+  def test_what_is_imported_is_required(self):
+    project = tomllib.loads((_ROOT / 'pyproject.toml').read_text())['project']
+    required = {
+      '@pip//' + re.split('[>[]', text)[0].replace('-', '_'): text
+      for text in itertools.chain(
+        project['dependencies'], *project['optional-dependencies'].values()
+      )
+    }
+    imported = set.union(
+      *(
+        source_tree.distributions(source)
+        for source in source_tree.sources().values()
+        if not source.is_test and source.package != 'testing'
+      )
+    )
+    self.assertGreater(len(imported), 10)
+    self.assertEqual(imported - required.keys(), set())
+    # Both files name the same versions.
+    lines = (_ROOT / 'requirements.txt').read_text().splitlines()
+    developed = {line.partition(' ')[0] for line in lines}
+    for text in required.values():
+      if '[' not in text and 'ffmpeg' not in text:  # Not in this environment.
+        self.assertIn(text, developed)
 
   def _build(
     self, checkout: pathlib.Path, built: pathlib.Path
