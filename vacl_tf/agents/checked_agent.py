@@ -59,16 +59,32 @@ def check(
   _check_variables(agent, tape.watched_variables())
   _check_distributions('act', found[0], roles, num_worlds)
   _check_memory(memory, found[1])
-  segments = tf.nest.map_structure(
-    lambda x: tf.repeat(x[:, None], agent.segment_length, 1), seen
-  )
-  sequence = types.Sequence(segments, memory, of_values)
   _check_evaluation(
-    _called('evaluate', agent.evaluate, sequence),
+    _called(
+      'evaluate',
+      agent.evaluate,
+      _segments(seen, memory, of_values, agent.segment_length),
+    ),
     roles,
     num_worlds * agent.segment_length,
   )
   _check_values(agent, roles, seen, of_values)
+
+
+def _segments(
+  seen: types.Observations,
+  memory: types.Memory,
+  of_values: types.Memory,
+  length: int,
+) -> types.Sequence:
+  """Returns a segment per world, in which all steps look the same."""
+  observations = tf.nest.map_structure(
+    lambda x: tf.repeat(x[:, None], length, 1), seen
+  )
+  is_first = ()
+  if tf.nest.flatten((memory, of_values)):
+    is_first = tf.zeros([len(seen[0].own), length], tf.bool)
+  return types.Sequence(observations, memory, of_values, is_first)
 
 
 def _check_parts(agent: base.Agent) -> None:

@@ -155,7 +155,7 @@ class Learner(tf.Module):
     num_agents = [x.shape[-1] for x in trajectory.log_prob]
     start = self._agent.initial_value_memory(block, num_agents)
     states, is_first = trajectory.state, ()
-    if tf.nest.flatten(start):
+    if tf.nest.flatten((start, trajectory.memory)):
       has_ended = trajectory.discount == 0.0
       is_first = tf.concat([tf.zeros_like(has_ended[:1]), has_ended], 0)
     if is_terminal:

@@ -58,6 +58,7 @@ class CsvLogger:
   def __init__(self, path: pathlib.Path) -> None:
     self._path = path
     self._file = None
+    self._names: list[str] = []  # Columns of the file, once it is open.
 
   @staticmethod
   def cut(
@@ -111,24 +112,32 @@ class CsvLogger:
       if self._file is None:
         # Without a buffer, so that closing the file writes nothing.
         self._file = self._path.open('ab', buffering=0)
-        if self._file.tell():
-          self._check_names(row)
+        self._names = self._columns(row) if self._file.tell() else list(row)
       text = io.StringIO(newline='')
       writer = csv.writer(text)
       if not self._file.tell():
-        writer.writerow(row)
-      writer.writerow(map(_exact, row.values()))
+        writer.writerow(self._names)
+      writer.writerow(_exact(row[name]) for name in self._names)
       left = text.getvalue().encode()
       while left:
         left = left[self._file.write(left) :]
 
-  def _check_names(self, row: Row) -> None:
-    """Raises UnusableError if the file has other columns than the row."""
-    if list(reading.read_table(self._path)) != list(row):
+  def _columns(self, row: Row) -> list[str]:
+    """Returns the columns of the file.
+
+    Their order may be another one than in the row, because users name the
+    metrics of their curricula in any order.
+
+    Raises:
+      UnusableError: the file has other columns than the row.
+    """
+    names = list(reading.read_table(self._path))
+    if set(names) != row.keys():
       raise checkpoints.UnusableError(
         f'{self._path} has other columns than this run; move it away to '
         'continue without the rows so far'
       )
+    return names
 
   def sync(self) -> None:
     if self._file is not None:

@@ -127,6 +127,14 @@ class CsvLoggerTest(tf.test.TestCase, parameterized.TestCase):
       self._write(_row(2) | {'entropy': 0.5})
     self.assertEqual(self.path.read_bytes(), before)
 
+  def test_names_may_come_in_another_order(self):
+    self._write(_row(1))
+    self._write(dict(reversed(_row(2, 0.2).items())))
+    rows = self._lines()
+    self.path.unlink()
+    self._write(_row(1), _row(2, 0.2))
+    self.assertEqual(rows, self._lines())
+
   def test_an_empty_file_gets_its_header(self):
     self.path.touch()
     loggers.CsvLogger.cut(self.path, 2, 2, self.fail)

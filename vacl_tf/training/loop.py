@@ -14,6 +14,7 @@ from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.curriculum import base as curriculum_base
 from vacl_tf.curriculum import checks as curriculum_checks
+from vacl_tf.environments import base
 from vacl_tf.learning import ppo
 from vacl_tf.learning import update
 from vacl_tf.training import feedback
@@ -231,6 +232,9 @@ def evaluate(
 
   Both belong to the last entity count, which is the goal of the run. With
   several entity counts, each count in play also has its own coverage.
+
+  Raises:
+    WorldError: the progress of a user's world is NaN.
   """
   last = len(programs.counts) - 1
   is_due = run.curriculum.in_play().numpy()
@@ -241,6 +245,8 @@ def evaluate(
     evaluated = programs.counts[i].evaluate(seed)
     value, success = programs.replicas.gather(evaluated)
     coverages[i] = float(tf.reduce_mean(value))
+    if math.isnan(coverages[i]):
+      raise base.WorldError('progress: expected numbers from 0 to 1, given NaN')
     latest = tf.concat([run.coverage[i, 1:], [coverages[i]]], 0)
     run.coverage.scatter_nd_update([[i]], latest[None])
   of_counts = coverages if last else ()
@@ -293,10 +299,10 @@ def train(
     Whether the run is finished.
 
   Raises:
-    DivergedError: a metric is not finite. The last checkpoint is usable.
+    DivergedError, WorldError: a metric, or the progress of a user's world, is
+      not finite. The last checkpoint is usable.
   """
-  before = float(run.wall_seconds)
-  is_done = must_stop = False
+  before, is_done, must_stop = float(run.wall_seconds), False, False
   while not (is_done or must_stop):
     row = _checked(iterate(run, programs, cfg), int(run.iteration))
     scores = dict.fromkeys(run.score_names, math.nan)

@@ -165,7 +165,9 @@ def play(
     The states [T, B, ...] after each step, and the progress [T, B] there, see
     `of_first_episode`.
   """
-  seeds = tf.stack(randomness.split(seed, env.horizon))
+  # Not the seeds that `place` gets if it splits its own.
+  acting_seed = randomness.fold(seed, -1)
+  seeds = tf.stack(randomness.split(acting_seed, env.horizon))
 
   def step(carried: tuple, step_seed: types.Seed) -> tuple:
     state, before = carried

@@ -147,6 +147,23 @@ class CollectTest(tf.test.TestCase):
     moves = np.diff(states.position.numpy(), axis=0)
     self.assertTrue(np.any(moves[1:] != moves[:-1]))
 
+  def test_actions_have_other_seeds_than_the_placement(self):
+    noted = []
+
+    def note(seed):
+      noted.append(tuple(seed))
+      return np.int32(0)
+
+    def act(observations, memory, seed):
+      del observations
+      zero = tf.ensure_shape(tf.numpy_function(note, [seed], tf.int32), [])
+      return (tf.fill([5, 2], zero),), memory
+
+    rollout.play(act, _ENV, _phi(), _SEED)
+    taken = {tuple(x.numpy()) for x in randomness.split(_SEED, 20)}
+    self.assertLen(set(noted), 6)
+    self.assertNoCommonElements(taken | {tuple(_SEED.numpy())}, noted)
+
 
 class RecurrentTest(tf.test.TestCase):
   """A policy with a memory, in a world in a graph."""

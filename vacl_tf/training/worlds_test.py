@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Worlds in the loop that differ from those of the paper, or are broken."""
 
+import contextlib
 import math
 import pathlib
+from unittest import mock
 
 import numpy as np
 import tensorflow as tf
@@ -13,6 +15,7 @@ from vacl_tf import config
 from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.agents import base as agent_base
+from vacl_tf.agents import recurrent_agent
 from vacl_tf.curriculum import base as curriculum_base
 from vacl_tf.environments import base
 from vacl_tf.environments import box_tasks
@@ -47,6 +50,33 @@ def _collect(env, programs):
   phi = env.task_space.sample_uniform(_TASKS, randomness.root(0))
   batch = curriculum_base.fresh_batch(phi)
   return programs.counts[0].collect(batch, randomness.root(1))
+
+
+@contextlib.contextmanager
+def _forgetful_critic():
+  """Leaves only the policies of recurrent agents a memory."""
+  agent = recurrent_agent.RecurrentAgent
+  evaluate = agent.evaluate
+
+  def evaluate_without(self, sequence):
+    assert not sequence.value_memory
+    return evaluate(
+      self, sequence._replace(value_memory=sequence.policy_memory)
+    )
+
+  def unroll_values(self, observe, states, memory, is_first):
+    del observe, is_first
+    num_steps, num_worlds = tf.nest.flatten(states)[0].shape[:2]
+    [role] = self._roles
+    return (tf.zeros([num_steps, num_worlds, role.num_agents]),), memory
+
+  with mock.patch.multiple(
+    agent,
+    initial_value_memory=agent_base.Agent.initial_value_memory,
+    unroll_values=unroll_values,
+    evaluate=evaluate_without,
+  ):
+    yield
 
 
 class ContinuousTest(parameterized.TestCase, tf.test.TestCase):
@@ -169,8 +199,14 @@ class EndingTest(parameterized.TestCase, tf.test.TestCase):
     self.assertAllEqual(discount[:-1], np.ones([_HORIZON - 1, _TASKS]))
     self.assertAllEqual(discount[-1], np.zeros([_TASKS]))
 
-  @parameterized.parameters(True, False)
-  def test_what_was_remembered_is_forgotten_where_it_ends(self, is_hosted):
+  @parameterized.product(
+    is_hosted=(True, False), has_critic_memory=(True, False)
+  )
+  def test_what_was_remembered_is_forgotten_where_it_ends(
+    self, is_hosted, has_critic_memory
+  ):
+    if not has_critic_memory:
+      self.enter_context(_forgetful_critic())
     line = fakes.EndingWorld(_HORIZON)
     env = fakes.HostedWorld(line) if is_hosted else line
     run, programs, _ = _begin(env, _RECURRENT)
@@ -200,9 +236,23 @@ class EndingTest(parameterized.TestCase, tf.test.TestCase):
       sequence._replace(is_first=tf.zeros_like(sequence.is_first))
     )
     self.assertAllClose(found.distributions[0].log_prob(action), log_prob)
-    self.assertAllClose(found.values[0], value)
     self.assertNotAllClose(other.distributions[0].log_prob(action), log_prob)
-    self.assertNotAllClose(other.values[0], value)
+    if has_critic_memory:
+      self.assertAllClose(found.values[0], value)
+      self.assertNotAllClose(other.values[0], value)
+
+  def test_progress_that_is_no_number_ends_a_run_at_the_evaluation(self):
+    class Cliff(fakes.LineWorld):
+      def progress(self, state):
+        known = super().progress(state)
+        return tf.where(
+          tf.reduce_any(state.position != 0.0, 1), math.nan, known
+        )
+
+    env = Cliff(_HORIZON)
+    run, programs, _ = _begin(env)
+    with self.assertRaisesRegex(base.WorldError, 'progress: .* given NaN'):
+      loop.evaluate(run, programs)
 
   @parameterized.parameters(True, False)
   def test_evaluations_forget_too(self, is_hosted):
