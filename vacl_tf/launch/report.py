@@ -4,7 +4,7 @@
 
 The page is one HTML file that needs no network. It has the curves of all runs.
 The curriculum, the worst tasks, the films and the scores by number of agents
-are those of the first run that has them.
+are those of the first run that has recorded its tasks.
 """
 
 import os

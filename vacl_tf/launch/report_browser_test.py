@@ -83,9 +83,9 @@ class BrowserTest(parameterized.TestCase):
     points = np.frombuffer(base64.b64decode(packed['points']), '<i2')
     points = points.reshape(packed['rows'], -1, 2) * found['unit']
     left, top, width, _ = self.page.value(_BOX % '.rooms canvas')
-    from_x, to_x, _, to_y = found['box']
+    from_x, to_x, from_y, to_y = found['box']
     scale = width / (to_x - from_x)
-    x, y = points[row, 0]
+    x, y = points[row, 0] + [from_x, from_y]
     self.page.click(left + scale * (x - from_x), top + scale * (to_y - y))
 
   def _show_alone(self, name):

@@ -124,6 +124,7 @@ def show(
   own, others = randomness.split(judging.seed_of(options), 2)
   try:
     phi, values, target = _film_target(policy, options, album, own)
+    legend = judging.environment(policy, policy.world).legend
     filmed = _film_sets(policy, cfg, snapshots, options, album, others, note)
   except (command_line.UsageError, base.WorldError) as error:
     note(f'the policy was not played: {error}')
@@ -141,7 +142,8 @@ def show(
     for row in list(target)[:NUM_FAILURES]
   ]
   films = {'shared': album.packer.shared(), 'items': album.films}
-  return Shown(films, report_sets.Filmed(filmed, phi, target), failures, values)
+  filmed = report_sets.Filmed(filmed, phi, target, legend)
+  return Shown(films, filmed, failures, values)
 
 
 class _Album:

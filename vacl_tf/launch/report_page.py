@@ -33,8 +33,8 @@ def page(title: str, sections: Sequence[str], data: dict[str, Any]) -> str:
   # A '<' is the only character that could end the script element.
   content = json.dumps(data, separators=(',', ':'), allow_nan=False)
   content = content.replace('<', '\\u003c')
-  scripts = '\n'.join((_FOLDER / name).read_text() for name in _SCRIPTS)
-  style = (_FOLDER / 'style.css').read_text()
+  scripts = '\n'.join((_FOLDER / name).read_text('utf-8') for name in _SCRIPTS)
+  style = (_FOLDER / 'style.css').read_text('utf-8')
   parts = [
     '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
     '<meta name="viewport" content="width=device-width, initial-scale=1">',

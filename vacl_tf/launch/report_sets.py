@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tasks over time, as JSON that page/curriculum.js draws."""
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from vacl_tf.environments import map_layout
+from vacl_tf.environments import shapes
 from vacl_tf.launch import plot_rooms
 from vacl_tf.launch import records
 from vacl_tf.launch import report_charts
@@ -21,6 +23,9 @@ _UNKNOWN = 255  # Stands for an unknown value; known ones are 0 to 254.
 _WHOLE = {'age': 'ages', 'generation': 'generations'}
 
 
+_COLOURS = ('#4271c4', '#969696', '#e28436', '#3ca05a')  # Without a legend.
+
+
 class Filmed(NamedTuple):
   """Which tasks there are films of.
 
@@ -28,11 +33,20 @@ class Filmed(NamedTuple):
     sets: {(iteration, set): {row: number of its film}}.
     target_phi: [rows, D] the target tasks that are shown.
     target: {row of target_phi: number of its film}.
+    legend: names and colours in the films.
   """
 
   sets: Mapping[tuple[int, str], Mapping[int, int]]
   target_phi: np.ndarray
   target: Mapping[int, int]
+  legend: tuple[tuple[str, shapes.Colour], ...] = ()
+
+
+class _Frame(NamedTuple):
+  """How places become whole numbers."""
+
+  origin: np.ndarray  # [2] lower left corner of the map.
+  unit: float
 
 
 def build(
@@ -50,13 +64,15 @@ def build(
     filmed: which tasks have films.
   """
   low, high = plot_rooms.bounds(layout)
-  unit = float((high - low).max()) / _LEVELS
+  frame = _Frame(low, float((high - low).max()) / _LEVELS)
+  kinds = list(dict.fromkeys(layout.kinds))
   steps = report_charts.steps_of(run.columns, list(snapshots)).tolist()
   return {
-    'kinds': list(dict.fromkeys(layout.kinds)),
+    'kinds': kinds,
+    'legend': _legend(kinds, filmed.legend),
     'walls': [list(wall) for wall in layout.walls],
     'box': [float(x) for x in (low[0], high[0], low[1], high[1])],
-    'unit': unit,
+    'unit': frame.unit,
     'names': plot_rooms.labels(run) | {'target': 'target tasks'},
     'has_sets': run.has_sets,
     'snapshots': [
@@ -65,7 +81,11 @@ def build(
         'steps': step,
         'sets': {
           name: _set(
-            layout, snapshot, name, unit, filmed.sets.get((iteration, name), {})
+            layout,
+            snapshot,
+            name,
+            frame,
+            filmed.sets.get((iteration, name), {}),
           )
           for name in SETS
         },
@@ -74,9 +94,19 @@ def build(
         snapshots.items(), steps, strict=True
       )
     ],
-    'target': _places(layout, filmed.target_phi, unit)
+    'target': _places(layout, filmed.target_phi, frame)
     | {'films': dict(filmed.target)},
   }
+
+
+def _legend(
+  kinds: Sequence[str], legend: Sequence[tuple[str, shapes.Colour]]
+) -> list[tuple[str, str]]:
+  """Returns the colours of the films, and of kinds that they do not name."""
+  found = {name: '#' + bytes(colour).hex() for name, colour in legend}
+  free = [x for x in _COLOURS if x not in found.values()]
+  others = [kind for kind in kinds if kind not in found]
+  return [*found.items(), *zip(others, itertools.cycle(free), strict=False)]
 
 
 def chosen_rows(num_rows: int, most: int) -> list[int]:
@@ -91,12 +121,12 @@ def _set(
   layout: map_layout.MapLayout,
   snapshot: records.Snapshot,
   name: str,
-  unit: float,
+  frame: _Frame,
   films: Mapping[int, int],
 ) -> dict[str, Any]:
   """Returns a set of tasks, with what is known about them."""
   phi = snapshot[f'{name}_phi']
-  found = _places(layout, phi, unit) | {'films': dict(films)}
+  found = _places(layout, phi, frame) | {'films': dict(films)}
   for key, told in _WHOLE.items():
     numbers = _of_rows(snapshot, f'{name}_{key}', len(phi))
     if numbers is not None:
@@ -108,7 +138,7 @@ def _set(
     found['values'] = report_packing.packed(known, 'u1')
   parents, rows = _parents(snapshot, name)
   if len(rows):
-    found['parents'] = _places(layout, parents, unit)['points']
+    found['parents'] = _places(layout, parents, frame)['points']
     found['parent_rows'] = {row: index for index, row in enumerate(rows)}
   return found
 
@@ -136,16 +166,16 @@ def _of_rows(
 
 
 def _places(
-  layout: map_layout.MapLayout, phi: np.ndarray, unit: float
+  layout: map_layout.MapLayout, phi: np.ndarray, frame: _Frame
 ) -> dict[str, Any]:
   """Returns where tasks put their entities, kind after kind."""
   points = layout.points(phi)
   places = np.concatenate(list(points.values()), 1)
-  whole = np.rint(places / unit).clip(-_LARGEST, _LARGEST)
+  whole = np.rint((places - frame.origin) / frame.unit)
   return {
     'rows': len(phi),
     'counts': [x.shape[1] for x in points.values()],
-    'points': report_packing.packed(whole, '<i2'),
+    'points': report_packing.packed(whole.clip(-_LARGEST, _LARGEST), '<i2'),
   }
 
 

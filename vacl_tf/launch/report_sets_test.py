@@ -41,6 +41,12 @@ def _points(packed, text):
   return found.reshape(packed['rows'], sum(packed['counts']), 2)
 
 
+def _places(found, packed):
+  """Returns the points of a packed set on the map."""
+  points = found['unit'] * _points(packed, packed['points'])
+  return points + [found['box'][0], found['box'][2]]
+
+
 class BuildTest(parameterized.TestCase):
   def _build(self, filmed=_NOTHING, **snapshots):
     snapshots = {int(key[1:]): value for key, value in snapshots.items()}
@@ -56,9 +62,33 @@ class BuildTest(parameterized.TestCase):
       self.assertEqual(packed['counts'], [number, number])
       phi = snapshots[part['iteration']]['active_phi']
       wanted = 0.5 * phi.reshape(len(phi), 2 * number, 2)
-      points = found['unit'] * _points(packed, packed['points'])
+      points = _places(found, packed)
       np.testing.assert_allclose(points, wanted, atol=found['unit'])
       self.assertLess(found['unit'], 1e-3)
+
+  def test_the_map_may_be_anywhere(self):
+    room = (2e3, 2e3 + 4, -9.0, -7.0)
+    layout = _LAYOUT._replace(movers=room, goals=room, unit=1.0)
+    phi = np.array([[2001.0, -8.5, 2003.5, -7.25]])
+    snapshot = {'active_phi': phi, 'solved_phi': phi}
+    found = report_sets.build(layout, {1: snapshot}, _RUN, _NOTHING)
+    packed = found['snapshots'][0]['sets']['active']
+    np.testing.assert_allclose(
+      _places(found, packed), phi.reshape(1, 2, 2), atol=found['unit']
+    )
+
+  def test_kinds_have_the_colours_of_the_films(self):
+    told = {'_1': _snapshot(3, 2)}
+    self.assertEqual(
+      self._build(**told)['legend'],
+      [('agent', '#4271c4'), ('landmark', '#969696')],
+    )
+    legend = (('landmark', (66, 113, 196)), ('wall', (1, 2, 255)))
+    found = self._build(_NOTHING._replace(legend=legend), **told)['legend']
+    self.assertEqual(
+      found,
+      [('landmark', '#4271c4'), ('wall', '#0102ff'), ('agent', '#969696')],
+    )
 
   def test_an_empty_set_is_one(self):
     empty = _snapshot(0, 2, solved_phi=np.zeros([0, 8], np.float32))

@@ -125,7 +125,7 @@ function drawLine(svg, line, at) {
   const order = [...line.x.keys()];
   if (line.low) {
     const band = [
-      ...points('high', order), ...points('low', order.toReversed())];
+      ...points('high', order), ...points('low', [...order].reverse())];
     shape(svg, 'polygon', {
       points: band.join(' '), fill: line.colour, opacity: 0.18,
     });

@@ -4,7 +4,6 @@
 
 const SETS = ['target', 'solved', 'active']; // In the order of drawing.
 const SET_COLOURS = {active: '#2f7fb8', solved: '#d55e00', target: '#8a8a8a'};
-const KIND_COLOURS = ['#4271c4', '#969696', '#e28436', '#3ca05a'];
 const REACH = 16; // Pixels from a click to a dot.
 const FILMED_BONUS = 4; // Pixels that a task with a film seems nearer.
 const UNKNOWN = 255; // Of values.
@@ -81,6 +80,11 @@ class Curriculum {
     const text = make(task, 'div');
     make(text, 'h3', {}, 'Selected task');
     this.facts = make(text, 'dl', {id: 'facts'});
+    const key = make(text, 'p', {class: 'key'});
+    for (const [name, colour] of this.map.legend) {
+      make(key, 'span', {class: 'dot', style: `--colour: ${colour}`},
+        ` ${name} `);
+    }
     make(text, 'p', {},
       'Click a dot to select its task. ' +
       'Dots with a dark outline have a film.');
@@ -149,6 +153,7 @@ class Curriculum {
     this.told.textContent =
       `iteration ${iteration}, ` +
       `${(steps / 1e6).toFixed(2)} M environment steps`;
+    this.slider.setAttribute('aria-valuetext', this.told.textContent);
     this.canvases.forEach((_, index) => this.drawRoom(index));
     if (this.drawn !== this.chosen) {
       this.drawTask(); // Anew, a film would begin again.
@@ -176,10 +181,11 @@ class Curriculum {
     const all = set.unpacked.get(packed);
     const number = set.counts.reduce((x, y) => x + y, 0);
     const first = set.counts.slice(0, kind).reduce((x, y) => x + y, 0);
+    const {box, unit} = this.map;
     const found = [];
     for (let i = first; i < first + set.counts[kind]; i++) {
       const at = 2 * (row * number + i);
-      found.push([all[at] * this.map.unit, all[at + 1] * this.map.unit]);
+      found.push([box[0] + all[at] * unit, box[2] + all[at + 1] * unit]);
     }
     return found;
   }
@@ -314,6 +320,9 @@ class Curriculum {
     if (row in set.films) {
       const packed = this.data.films.items[set.films[row]];
       this.player.play(new Film(packed, this.data.films.shared));
+      if (matchMedia('(prefers-reduced-motion: reduce)').matches) {
+        this.player.stop(); // A click plays it.
+      }
     } else {
       this.drawStill(this.canvas, set, row, set.points);
       this.caption.textContent = 'This report has no film of this task.';
@@ -362,10 +371,11 @@ class Curriculum {
     const {context, width} = prepare(canvas, this.frame(1).ratio);
     const frame = this.frame(width);
     this.drawWalls(context, frame);
+    const colours = Object.fromEntries(this.map.legend);
     [...this.map.kinds.keys()].reverse().forEach((kind) => {
       for (const [x, y] of this.points(set, row, kind, packed)) {
         disc(context, frame.x(x), frame.y(y), width / 50);
-        context.fillStyle = KIND_COLOURS[kind % KIND_COLOURS.length];
+        context.fillStyle = colours[this.map.kinds[kind]];
         context.fill();
       }
     });

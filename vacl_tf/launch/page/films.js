@@ -61,7 +61,8 @@ class Film {
 
   // Returns which of numbered values holds at a time.
   at(numbered, time) {
-    const [, index] = numbered.starts.findLast(([start]) => start <= time);
+    const begun = numbered.starts.filter(([start]) => start <= time);
+    const [, index] = begun[begun.length - 1];
     return numbered.values[index];
   }
 
