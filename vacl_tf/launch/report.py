@@ -298,6 +298,10 @@ def _speed(runs: Sequence[report_runs.Run], measure: str) -> str:
   return report_page.section(
     'speed',
     'Speed',
+    report_page.paragraph(
+      f'A level of "{measure}" is reached when the mean of three evaluations '
+      'is never below it again.'
+    ),
     report_page.table(report_tables.speed(runs, measure)),
     report_page.charts('speed'),
   )
