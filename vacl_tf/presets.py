@@ -49,15 +49,13 @@ def make(
   # It is used before the whole config is checked.
   bounds.check_leaves(config.Config(seed=seed))
   task = catalog.TASKS.get(env)
-  curriculum = curriculum or config.TaskExpansionConfig().name
-  given = {'num_agents': num_agents, 'num_boxes': num_boxes}
-  if path and num_agents is None and num_boxes is None:
-    last = entity_counts.parsed(path)[-1]
-    given = dict(zip(task.world.count_fields, last, strict=False))
-  world = task.with_counts(**given)
-  task.check(world)
+  if agent is None:
+    agent = task.agent
+  if curriculum is None:
+    curriculum = config.TaskExpansionConfig().name
+  world = _world(env, num_agents, num_boxes, path)
   values = task.values(preset, world)
-  base = catalog.skeleton(world, agent or task.agent, curriculum)
+  base = catalog.skeleton(world, agent, curriculum)
   values = _applicable(values, base, catalog.skeleton(world, task.agent))
   if path is None and catalog.CURRICULA.get(curriculum).grows:
     together = task.preset(preset).grows_together
@@ -67,6 +65,23 @@ def make(
   if path:
     values = values | {'progression.entity_counts': path}
   return overrides.replace(base, values | {'seed': seed, 'preset': preset})
+
+
+def _world(
+  env: str,
+  num_agents: int | None,
+  num_boxes: int | None,
+  path: str | None,
+) -> config.EnvironmentConfig:
+  """Returns a task's world with the counts to master; see `make`."""
+  task = catalog.TASKS.get(env)
+  given = {'num_agents': num_agents, 'num_boxes': num_boxes}
+  if path and num_agents is None and num_boxes is None:
+    last = entity_counts.parsed(path)[-1]
+    given = dict(zip(task.world.count_fields, last, strict=False))
+  world = task.with_counts(**given)
+  task.check(world)
+  return world
 
 
 def _applicable(

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+_MOST_PAIRS = 10**7  # Of scores that are compared at once.
 WINDOW = 3  # Number of evaluations whose mean counts.
 _NUM_DRAWS = 50_000
 _NUM_BAND_DRAWS = 2000  # For each point of a curve.
@@ -125,12 +126,19 @@ def probability_of_improvement(ours: Groups, theirs: Groups) -> np.ndarray:
 
   A tie counts half. This is the mean over tasks, which are the same for both.
   """
-  found = []
-  for our, their in zip(ours, theirs, strict=True):
-    one, other = our[..., :, None], their[..., None, :]
-    wins = (one > other) + 0.5 * (one == other)
-    found.append(wins.mean((-2, -1)))
+  found = [_wins(*pair) for pair in zip(ours, theirs, strict=True)]
   return np.mean(found, axis=0)
+
+
+def _wins(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
+  """Returns the share [...] of pairs of [..., N] and [..., M] that ours win."""
+  if ours.ndim > 1:  # In parts, since all pairs may not fit into memory.
+    num_parts = -(-ours.size * theirs.shape[-1] // _MOST_PAIRS)
+    parts = (np.array_split(x, num_parts) for x in (ours, theirs))
+    if num_parts > 1:
+      return np.concatenate([_wins(*part) for part in zip(*parts, strict=True)])
+  one, other = ours[..., :, None], theirs[..., None, :]
+  return ((one > other) + 0.5 * (one == other)).mean((-2, -1))
 
 
 def bootstrap(

@@ -3,6 +3,7 @@
 """Tests for statistics, against values by hand and laws."""
 
 import math
+from unittest import mock
 
 import numpy as np
 from absl.testing import absltest
@@ -196,6 +197,14 @@ class AggregateTest(parameterized.TestCase):
       [ours, ours], [theirs, ours + 5]
     )
     self.assertAlmostEqual(float(found), 3.5 / 12)
+
+  def test_it_is_the_same_in_parts(self):
+    rng = np.random.default_rng(0)
+    ours, theirs = rng.integers(9, size=(2, 50, 4)).astype(float)
+    whole = statistics.probability_of_improvement([ours], [theirs])
+    with mock.patch.object(statistics, '_MOST_PAIRS', 30):
+      parts = statistics.probability_of_improvement([ours], [theirs])
+    np.testing.assert_array_equal(parts, whole)
 
   def test_probabilities_of_both_directions_sum_to_one(self):
     one, other = _draws(5, 8)

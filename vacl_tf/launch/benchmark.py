@@ -210,7 +210,7 @@ def _timed_parts(
     batches = programs.sample(step_seed)
     value = randomness.uniform(step_seed, [cfg.training.num_tasks])
     value = tf.where(value < _SOLVED_SHARE, 1.0, value)
-    feedback = (types.TaskFeedback(value),)
+    feedback = (types.TaskFeedback(value, success=value),)
     return programs.update(batches, feedback, run.coverage[:, -1], step_seed)
 
   first, _ = world_speed.timed(curriculum_step, 1)

@@ -177,6 +177,10 @@ def run(
   """
   arguments = sys.argv[1:]
   try:
+    if given(
+      arguments, 'flagfile'
+    ):  # Flags that decide which others there are.
+      raise UsageError('there is no --flagfile; give the flags themselves')
     with contextlib.redirect_stdout(sys.stderr):  # stdout is for the command.
       load_modules(_modules(given(arguments, 'import')), _note)
     with _flags_for_now():

@@ -52,12 +52,15 @@ def write(
     cfg: all constants.
     length: when the run ends, is evaluated and saved.
     imports: modules and files with the user's own tasks, agents or curricula.
-      The digests are those of the files with which the run began.
+      The digests are those of the files with which the run began. If imports
+      is empty, as it is from Python, a resumed run keeps those of its file.
     num_replicas: number of processes that train the run.
     is_resumed: whether the run is resumed. If so, and if the old file names
       another revision, other packages or another processor, the new revision is
       marked.
   """
+  if is_resumed and not imports:
+    imports = _recorded_imports(path)
   files.write_json(
     path,
     {
@@ -69,6 +72,17 @@ def write(
       'num_replicas': num_replicas,
       **(_marked(_made_by(), path) if is_resumed else _made_by()),
     },
+  )
+
+
+def _recorded_imports(path: pathlib.Path) -> list[str]:
+  """Returns the imports that a config.json names, if it can be read."""
+  try:
+    found = reading.read_json(path).get('imports')
+  except (FileNotFoundError, reading.UnreadableError):
+    return []
+  return (
+    [x for x in found if isinstance(x, str)] if isinstance(found, list) else []
   )
 
 

@@ -94,6 +94,10 @@ class DigestTest(absltest.TestCase):
     mine.write_text('1')
     self.assertEmpty(changed())
 
+    cfg, length = config.Config(), config.RunLength()
+    provenance.write(path, cfg, length, is_resumed=True)  # From Python.
+    self.assertEqual(json.loads(path.read_text()), began)
+
     mine.write_text('2')
     for old in ({}, {'import_digests': 3}, {'import_digests': {'mine.py': 3}}):
       path.write_text(json.dumps(old))

@@ -14,11 +14,13 @@ process removes them.
 
 import contextlib
 import errno
+import functools
 import os
 import pathlib
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from vacl_tf import config
 from vacl_tf import overrides
@@ -78,7 +80,8 @@ def hold(
 ) -> Iterator[pathlib.Path]:
   """Prepares a folder for training, and locks it.
 
-  If training is refused and nothing was written, a new folder is removed again.
+  If training is refused and nothing was written, a new folder is removed again,
+  and a run that was set aside comes back.
 
   Args:
     path: path of the folder, which is created if necessary.
@@ -105,10 +108,14 @@ def hold(
     if is_restart and _is_run(path):
       path = path.resolve()  # It may be a link or the current folder.
       beside = files.set_aside(path, '.old')
-      report(f'{path} was renamed to {beside}')
+      report(
+        f'{path} was renamed to {beside}; to resume the new run later, leave '
+        'out --restart'
+      )
       # The lock was renamed with the folder. Both locks are held, so that no
       # process that waits for the first one can get it.
       held.enter_context(_lock(path))
+      held.push(functools.partial(_put_back, path, beside))
     if _is_untrained(path):
       _remove_untrained(path, report)
     _refuse_what_would_be_lost(path, cfg)
@@ -160,6 +167,28 @@ def _remove_if_unused(path: pathlib.Path) -> None:
     if os.listdir(path) == [LOCK]:
       (path / LOCK).unlink()
       path.rmdir()
+
+
+def _put_back(
+  path: pathlib.Path,
+  beside: pathlib.Path,
+  kind: type[BaseException] | None,
+  *told: Any,
+) -> None:
+  """Renames a run to its old name if an error came before the new one began.
+
+  Args:
+    path: folder of the new run, whose lock is held.
+    beside: folder of the old run.
+    kind: type of the error, None without one.
+    *told: the error and its traceback.
+  """
+  del told
+  if kind is not None:
+    _remove_if_unused(path)
+    if not os.path.lexists(path):
+      with contextlib.suppress(OSError):
+        beside.rename(path)
 
 
 def _refuse_what_would_be_lost(path: pathlib.Path, cfg: config.Config) -> None:

@@ -146,7 +146,20 @@ class LostTest(_Case):
       with self._hold(is_restart=True) as path:
         self.assertEqual(_all(path), {})
       self.assertEqual(_all(self.folder / f'run.old{number}'), kept)
-    self.assertIn(f'{self.path} was renamed to {self.path}.old2', self.notes)
+    renamed = f'{self.path} was renamed to {self.path}.old2; to resume the new '
+    self.assertIn(f'{renamed}run later, leave out --restart', self.notes)
+
+  def test_a_restart_that_is_refused_puts_the_run_back(self):
+    self._write('metrics.csv', 'checkpoints/ckpt-3.index')
+    kept = _all(self.path)
+    with self.assertRaises(KeyError), self._hold(is_restart=True):
+      raise KeyError
+    self.assertEqual(_all(self.path), kept)
+    self.assertEqual(os.listdir(self.folder), ['run'])
+    with self.assertRaises(KeyError), self._hold(is_restart=True) as path:
+      (path / 'config.json').write_text('{}')
+      raise KeyError
+    self.assertEqual(_all(self.folder / 'run.old1'), kept)
 
   def test_a_restart_takes_a_config_that_is_another_or_none(self):
     self._write()

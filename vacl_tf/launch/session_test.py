@@ -101,14 +101,20 @@ class SessionTest(absltest.TestCase):
     )
     self.assertTrue((path / 'curves.png').exists())
 
-    # A run that was stopped may have enough steps already.
-    (path / 'curves.png').unlink()
-    code, out, err = _in_here(*flags, f'--num_env_steps={last}', command=main)
-    self.assertEqual(code, 0, err)
-    self.assertIn('is finished', out)
-    self.assertTrue((path / 'curves.png').exists())
+    self._end_earlier(path, int(last) - 200, *flags)
     self._evaluate(path)
     self._end_unevaluated(path, *flags, f'--num_env_steps={last}')
+
+  def _end_earlier(self, path: pathlib.Path, steps: int, *flags: str) -> None:
+    """Ends a run at a number of steps that it has already made."""
+    (path / 'curves.png').unlink()
+    fewer = f'--num_env_steps={steps}'
+    code, out, err = _in_here(*flags, fewer, command=main)
+    self.assertEqual(code, 0, err)
+    self.assertIn('is finished', out)
+    found = json.loads((path / 'config.json').read_text())
+    self.assertEqual(found['run_length']['num_env_steps'], steps)
+    self.assertTrue((path / 'curves.png').exists())
 
   def _end_unevaluated(self, path: pathlib.Path, *flags: str) -> None:
     """Ends a run as if it had been stopped before its first evaluation."""

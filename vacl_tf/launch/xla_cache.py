@@ -152,7 +152,9 @@ def _prepared(root: pathlib.Path) -> tuple[pathlib.Path, pathlib.Path]:
     path.mkdir(mode=0o700, exist_ok=True)
     about = path.stat()
     others = stat.S_IWGRP | stat.S_IWOTH
-    if about.st_uid != os.getuid() or about.st_mode & others:
+    if about.st_uid != os.getuid():
+      raise OSError('it belongs to another user; give another --xla_cache')
+    if about.st_mode & others:
       raise OSError(f'other users may write to it; run chmod 700 {path}')
   if shutil.disk_usage(root).free < _LEAST_FREE:
     raise OSError(f'less than {_LEAST_FREE >> 20} MB are free')

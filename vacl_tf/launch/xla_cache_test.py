@@ -197,6 +197,12 @@ class KeepTest(parameterized.TestCase):
     (note,) = self.notes
     self.assertIn(f'chmod 700 {self.root}', note)
 
+  def test_a_folder_of_another_user_is_not_used(self):
+    with mock.patch.object(os, 'getuid', lambda: 12345):
+      self.assertIsNone(self._use())
+    (note,) = self.notes
+    self.assertIn('another user; give another --xla_cache', note)
+
   def test_a_file_in_its_place_is_said(self):
     self.root.write_text('')
     self.assertIsNone(self._use())
