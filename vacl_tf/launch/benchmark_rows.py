@@ -28,6 +28,10 @@ _OF_EVALUATION = tuple(
   for end in ('', '_low', '_high')
 )
 _ROUNDING = 1e-6
+# Fields that are from 0 to 1, and from 0 to _MOST.
+_SHARES = (*_OF_EVALUATION, 'area')
+_AMOUNTS = ('env_steps', 'steps_to_level', 'wall_seconds')
+_MOST = 10**12  # As many steps as `launch.main` allows.
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -91,14 +95,6 @@ class Row:
     """Name of the row's file."""
     smoke = 'smoke-' * self.is_smoke
     return f'{smoke}{self.task}-seed{self.seed}{ENDING}'
-
-
-_SHARES = (
-  *('coverage', 'coverage_low', 'coverage_high'),
-  *('success', 'success_low', 'success_high', 'area'),
-)
-_AMOUNTS = ('env_steps', 'steps_to_level', 'wall_seconds')
-_MOST = 10**12  # As many steps as `launch.main` allows.
 
 
 def make(state: study_records.State, *, is_smoke: bool, sha256: str) -> Row:

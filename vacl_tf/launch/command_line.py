@@ -177,9 +177,8 @@ def run(
   """
   arguments = sys.argv[1:]
   try:
-    if given(
-      arguments, 'flagfile'
-    ):  # Flags that decide which others there are.
+    # Flags in a file would come too late to decide which others there are.
+    if given(arguments, 'flagfile'):
       raise UsageError('there is no --flagfile; give the flags themselves')
     with contextlib.redirect_stdout(sys.stderr):  # stdout is for the command.
       load_modules(_modules(given(arguments, 'import')), _note)

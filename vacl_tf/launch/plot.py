@@ -86,6 +86,8 @@ def plot(
   runs, names = _read(run_dirs, labels, notes.append)
   try:
     written = _draw(runs, names, output, notes.append)
+  except UnwritableError:
+    raise
   except (ImportError, ValueError) as error:
     raise command_line.UsageError(str(error)) from error
   for text in notes:

@@ -121,7 +121,8 @@ class BadInputTest(parameterized.TestCase):
     self._assert_refused('mkdir -p .*/none', output='none/curves.png')
     self._assert_refused('File name too long', output='x' * 300 + '/a.png')
     (self.root / 'taken.png').mkdir()
-    self._assert_refused('cannot be written', output='taken.png')
+    with self.assertRaisesRegex(plot.UnwritableError, 'cannot be written'):
+      plot.plot([self.run_dir], self.root / 'taken.png')
 
   def test_the_picture_that_cannot_be_written_is_named(self):
     (self.root / 'a_curriculum.png').mkdir()

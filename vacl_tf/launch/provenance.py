@@ -75,15 +75,29 @@ def write(
   )
 
 
+def note_length(path: pathlib.Path, length: config.RunLength) -> None:
+  """Records the length of a run that has reached it already.
+
+  Args:
+    path: path of config.json.
+    length: when the run ends, is evaluated and saved.
+
+  Raises:
+    WriteError: the file can't be written.
+  """
+  content = reading.read_json(path)
+  if content.get('run_length') != (new := dataclasses.asdict(length)):
+    files.write_json(path, content | {'run_length': new})
+
+
 def _recorded_imports(path: pathlib.Path) -> list[str]:
   """Returns the imports that a config.json names, if it can be read."""
   try:
     found = reading.read_json(path).get('imports')
   except (FileNotFoundError, reading.UnreadableError):
-    return []
-  return (
-    [x for x in found if isinstance(x, str)] if isinstance(found, list) else []
-  )
+    found = None
+  found = found if isinstance(found, list) else []
+  return [x for x in found if isinstance(x, str)]
 
 
 def changed_imports(path: pathlib.Path, imports: Sequence[str]) -> list[str]:

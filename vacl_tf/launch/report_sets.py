@@ -21,8 +21,6 @@ _LARGEST = 32_767
 _UNKNOWN = 255  # Stands for an unknown value; known ones are 0 to 254.
 # Names in a snapshot, and names in the JSON.
 _WHOLE = {'age': 'ages', 'generation': 'generations'}
-
-
 _COLOURS = ('#4271c4', '#969696', '#e28436', '#3ca05a')  # Without a legend.
 
 

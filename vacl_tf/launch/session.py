@@ -74,7 +74,7 @@ def train(
   group.copy_from_chief(run.variables)
   export.recover(path / run_folder.POLICY)
   if is_resumed and loop.is_finished(run, length):
-    return _leave_as_it_is(run, envs[-1], cfg, length, path, group.count)
+    return _leave_as_it_is(run, envs[-1], cfg, length, path)
   _begin(run, cfg, length, path, checkpointer, is_resumed, group.count)
   programs = programs_lib.Programs(run, envs, cfg, replicas=group)
   written = _outputs(run, envs[-1], cfg, length, path, checkpointer, on_row)
@@ -345,17 +345,12 @@ def _leave_as_it_is(
   cfg: config.Config,
   length: config.RunLength,
   path: pathlib.Path,
-  num_replicas: int,
 ) -> int:
   """Writes the results of a run that had finished; returns the exit code."""
   # With another run length than before, a run may be finished at a checkpoint
   # that is earlier than its last rows.
   _cut(run, path)
-  provenance.write(
-    path / run_folder.CONFIG,
-    *(cfg, length, command_line.imports(), num_replicas),
-    is_resumed=True,
-  )
+  provenance.note_length(path / run_folder.CONFIG, length)
   print(f'{path} is finished: {_summary(run, path)}. Nothing to train.')
   return _leave(run, env, cfg, path)
 
