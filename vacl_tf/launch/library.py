@@ -226,7 +226,7 @@ def train(
       length is then the default.
     run_dir: folder of the run; None for one in runs/ named after the task.
     envs: your own worlds, as environments.load_all(cfg) returns them, or None.
-    restart: whether to train from scratch; an existing folder is renamed first.
+    restart: whether to set aside a run that is there; leave it out to resume.
     on_row: called with each row of metrics.csv, as numbers by name.
     **length: fields of `config.RunLength`, such as num_env_steps=1_000_000.
 
