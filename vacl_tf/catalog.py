@@ -7,7 +7,8 @@ register theirs in their own modules (docs/guides).
 """
 
 import dataclasses
-from collections.abc import Callable
+import numbers
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from vacl_tf import bounds
@@ -71,8 +72,8 @@ def register_task(spec: 'task_spec.TaskSpec') -> None:
 
   Raises:
     ValueError: this is not a TaskSpec, the name is taken, the agent is unknown,
-      a constant can't be saved, there is no default preset, or a preset names
-      an unknown field.
+      a constant can't be saved, there is no default preset, a preset names an
+      unknown field, or counts or lengths are not whole numbers.
   """
   from vacl_tf.environments import task_spec  # Its package imports us.
 
@@ -80,6 +81,7 @@ def register_task(spec: 'task_spec.TaskSpec') -> None:
   if 'default' not in spec.presets:
     raise ValueError(f"task {spec.name} has no preset 'default'; add one")
   _check_types(spec.world)
+  _check_numbers(spec)
   known = overrides.leaves(skeleton(spec.world, spec.agent))
   for preset_name, preset in spec.presets.items():
     for values in (preset.values, *preset.above.values()):
@@ -136,6 +138,24 @@ def _check_base(kind: type, base: type) -> None:
       f'config={getattr(kind, "__name__", kind)} is not derived from '
       f'config.{base.__name__}'
     )
+
+
+def _check_numbers(spec: 'task_spec.TaskSpec') -> None:
+  """Raises ValueError unless counts and lengths are whole numbers."""
+  size = len(spec.world.count_fields)
+  fields = {'least': (spec.least, size), 'most': (spec.most, size)}
+  for name, preset in spec.presets.items():
+    fields[f'preset {name}, num_env_steps'] = preset.num_env_steps, 2
+  for field, (given, wanted) in fields.items():
+    if not (
+      isinstance(given, Sequence)
+      and len(given) == wanted
+      and all(isinstance(x, numbers.Integral) for x in given)
+    ):
+      raise ValueError(
+        f'task {spec.name}, {field}={given!r:.60}; allowed: a tuple of '
+        f'{wanted} whole number{"s" if wanted > 1 else ""}'
+      )
 
 
 def _check_types(node: object) -> None:

@@ -97,6 +97,16 @@ class CatalogTest(parameterized.TestCase):
     ({'values': {'agent.segment_length': 5}}, 'agent.segment_length'),
     ({'presets': {}}, "task corridor has no preset 'default'; add one"),
     ({'agent': 'atention'}, "agent='atention' .*did you mean attention"),
+    ({'most': 9}, r'most=9; allowed: a tuple of 1 whole number$'),
+    ({'least': (2, 2)}, r'least=\(2, 2\); allowed: a tuple of 1 whole'),
+    (
+      {'presets': {'default': task_spec.Preset(num_env_steps=400_000)}},
+      'preset default, num_env_steps=400000; allowed: a tuple of 2 whole',
+    ),
+    (
+      {'presets': {'default': task_spec.Preset(num_env_steps=(1e6, 2e6))}},
+      'allowed: a tuple of 2 whole numbers$',
+    ),
     ({'name': 'simple_spread'}, "env='simple_spread' is registered already"),
     ({'name': 'my task'}, "env='my task' is not a name"),
   )

@@ -70,7 +70,13 @@ def _make_foreign(
 
   try:
     env = simulator.called('make', task.make, world)
-    checked_simulator.check_world(env)
+    simulator.called('check of the world', checked_simulator.check_world, env)
+    wanted = world.counts, world.horizon
+    if (env.counts, env.horizon) != wanted:
+      raise simulator.WorldError(
+        f'make: expected a world with (counts, horizon) {wanted}, given '
+        f'{(env.counts, env.horizon)}; use the constants that make receives'
+      )
   except simulator.WorldError as error:
     raise simulator.WorldError(f'env={task.name}: {error}') from error
   return env

@@ -160,7 +160,11 @@ class Environment(World):
 
   @abc.abstractmethod
   def draw(self, state: types.State) -> list[shapes.Scene]:
-    """Returns a scene for each of the B worlds."""
+    """Returns a scene for each of the B worlds.
+
+    Films draw trails of filled discs: the i-th disc is the same in all scenes
+    that have as many discs.
+    """
 
   def make_simulator(self, num_worlds: int) -> Simulator:
     return graph_simulator.GraphSimulator(self, num_worlds)

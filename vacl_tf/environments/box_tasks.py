@@ -103,8 +103,9 @@ class Box(task_space.TaskSpace):
   def clip(self, phi: tf.Tensor, seed: types.Seed) -> tf.Tensor:
     """Moves numbers that lie outside the box to its rim.
 
-    Tasks that are still infeasible are replaced by the nearest task of a sample
-    of feasible ones.
+    Entities that are still infeasible get the numbers of the nearest one of
+    the same entity in a sample of feasible tasks. If the task as a whole is
+    still infeasible, the nearest task of that sample replaces it.
     """
     return _on_host(self._clip, [phi, seed], tf.float32, phi.shape)
 
@@ -218,12 +219,30 @@ class Box(task_space.TaskSpace):
     rim = _generator(key).uniform(0.0, _EDGE, tasks.shape) * width
     tasks = np.where(tasks < self._low, self._low + rim, tasks)
     tasks = np.where(tasks > self._high, self._high - rim, tasks)
-    rows = tasks.astype(np.float32).reshape([-1, self.num_dims])
-    scale = width.reshape([-1])
-    for row in np.flatnonzero(~self._judge(rows).all(1)):
-      distance = np.sum(((self._known - rows[row]) / scale) ** 2, 1)
-      rows[row] = self._known[np.argmin(distance)]
+    given = tasks.astype(np.float32).reshape([len(tasks), self.num_dims])
+    rows, scale = given.copy(), width.reshape([-1])
+    entities = np.argwhere(~self._judge(given)).tolist()
+    for row, entity in entities:
+      dims = self.entity_of_dim == entity
+      near = _nearest(given[row, dims], self._known[:, dims], scale[dims])
+      rows[row, dims] = self._known[near, dims]
+    if entities:
+      for row in np.flatnonzero(~self._judge(rows).all(1)):
+        rows[row] = self._known[_nearest(given[row], self._known, scale)]
     return rows.reshape(phi.shape)
+
+
+def _nearest(
+  point: np.ndarray, points: np.ndarray, scale: np.ndarray
+) -> np.intp:
+  """Returns the index of the nearest of points [K, S] to a point [S].
+
+  Args:
+    point: the point.
+    points: the points to choose from.
+    scale: [S], the unit of each number.
+  """
+  return np.argmin(np.sum(((points - point) / scale) ** 2, 1))
 
 
 def map_of(boxes: Sequence[Box]) -> map_layout.MapLayout | None:

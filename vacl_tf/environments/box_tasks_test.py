@@ -127,6 +127,30 @@ class BoxTest(tf.test.TestCase, parameterized.TestCase):
     phi = space.sample_uniform(50, randomness.root(1))
     self.assertAllEqual(space.clip(phi, randomness.root(2)), phi)
 
+  def test_only_what_is_illegal_moves(self):
+    space = box_tasks.Box(_LOW, _HIGH, _easy, _outside_disc)
+    phi = tf.constant([[0.1, 1.0, 0.9, 1.9, -0.8, 0.3]])
+    found = space.clip(phi, randomness.root(2)).numpy()
+    self.assertAllEqual(found[:, 2:], phi[:, 2:])
+    moved = np.linalg.norm(found[0, :2] - phi[0, :2])
+    # The rim of the disc is 0.3 away, and 1000 known points are near it.
+    self.assertBetween(moved, 0.3, 0.4)
+
+  def test_what_is_illegal_together_moves_as_a_whole(self):
+    def apart(tasks):  # A move of one entity can leave all as wrong as before.
+      offset = tasks[:, :, None] - tasks[:, None] + 9.0 * np.eye(3)[..., None]
+      return np.linalg.norm(offset, axis=-1).min(2) > 0.7
+
+    def easy(num_tasks, rng):
+      return np.tile([[-0.8, 0.2], [0.8, 0.2], [0.0, 1.8]], [num_tasks, 1, 1])
+
+    space = box_tasks.Box(_LOW, _HIGH, easy, apart)
+    phi = np.random.default_rng(0).uniform(-0.2, 0.2, [200, 3, 2]) + [0, 1]
+    phi = tf.constant(phi.reshape([200, 6]), tf.float32)
+    self.assertFalse(space.feasible(phi).numpy().any())
+    found = space.clip(phi, randomness.root(0))
+    self.assertTrue(space.feasible(found).numpy().all())
+
   def test_uniform_tasks_fill_the_box(self):
     space = box_tasks.Box(_LOW, _HIGH, _easy)
     phi = space.sample_uniform(4000, randomness.root(1)).numpy()

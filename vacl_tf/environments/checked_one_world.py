@@ -69,6 +69,19 @@ def world(made: Any) -> one_world.OneWorld:
   return made
 
 
+def check_distinct(worlds: Sequence[one_world.OneWorld]) -> None:
+  """Raises simulator.WorldError if two worlds of a batch share their state."""
+  for kind, parts in (
+    ('world', worlds),
+    ('environment', [x.wrapped for x in worlds if x.wrapped is not None]),
+  ):
+    if len({id(part) for part in parts}) < len(parts):
+      raise simulator.WorldError(
+        f'make: returned the same {kind} twice, given {_article(parts[0])}; '
+        'make a new one in each call'
+      )
+
+
 def arrays(
   where: str, observation: one_world.Observation, num_agents: int
 ) -> dict[str, np.ndarray]:

@@ -369,7 +369,8 @@ def _check_read(phi: Any, world: base.World, num_worlds: int) -> None:
 def _check_feasible(name: str, phi: Any, space: task_space.TaskSpace) -> None:
   """Raises base.WorldError if these are not _NUM_TASKS feasible tasks."""
   _check_floats(name, phi, [_NUM_TASKS, space.num_dims], ('task', 'number'))
-  feasible = np.asarray(space.feasible(tf.convert_to_tensor(phi)))
+  feasible = _called('feasible', space.feasible, tf.convert_to_tensor(phi))
+  feasible = np.asarray(feasible)
   shape = [_NUM_TASKS, space.num_entities]
   _check_array('feasible', feasible, shape, np.bool_)
   if not feasible.all():

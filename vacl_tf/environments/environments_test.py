@@ -196,7 +196,8 @@ class ForeignTest(parameterized.TestCase):
 
   def _register(self, make):
     spec = catalog.TASKS.get('simple_spread')
-    world = dataclasses.replace(spec.world, name='mine')
+    world = dataclasses.replace(spec.world, name='mine', num_agents=2)
+    world = dataclasses.replace(world, horizon=fakes.HORIZON)
     catalog.register_task(dataclasses.replace(spec, world=world, make=make))
 
   def test_a_sound_one(self):
@@ -206,11 +207,40 @@ class ForeignTest(parameterized.TestCase):
   @parameterized.parameters(
     (lambda world: world.nothing, 'make failed: AttributeError: .*nothing'),
     (lambda world: None, 'make: expected a base.HostWorld or .* NoneType'),
+    (
+      lambda world: fakes.LineWorld(world.horizon + 1),
+      r'make: expected a world with \(counts, horizon\) .*, given \(\(2,\), ',
+    ),
+    (
+      lambda world: _with_space(_NoFeasible()),
+      'feasible failed: AttributeError: .*nothing',
+    ),
+    (
+      lambda world: _with_space(_NoDims()),
+      'check of the world failed: AttributeError: .*nothing',
+    ),
   )
   def test_faults(self, make, message):
     self._register(make)
     with self.assertRaisesRegex(base.WorldError, f'^env=mine: {message}'):
       environments.load('mine')
+
+
+class _NoDims(fakes.LineTaskSpace):
+  @property
+  def entity_of_dim(self):
+    return self.nothing
+
+
+class _NoFeasible(fakes.LineTaskSpace):
+  def feasible(self, phi):
+    return self.nothing
+
+
+def _with_space(space):
+  world = fakes.LineWorld()
+  world.task_space = space
+  return world
 
 
 if __name__ == '__main__':

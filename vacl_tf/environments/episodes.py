@@ -188,8 +188,7 @@ class Episodes:
         f'{self._source} returned tasks of shape {list(drawn.shape)} for '
         f'num_tasks={self.num_worlds}; allowed: {_told(shapes)}'
       )
-    tasks = drawn if self.num_worlds > 1 else drawn[0]
-    return legal_tasks(self.env, tasks, self.num_worlds, self._source)
+    return legal_tasks(self.env, drawn, self.num_worlds, self._source)
 
   def _place(self, phi: np.ndarray, seed: types.Seed) -> None:
     self.simulator.place(phi, seed.numpy().view(np.uint32).tolist())
@@ -249,8 +248,8 @@ def legal_tasks(
 
   Args:
     env: the world.
-    phi: [D] for all worlds, or [B, D] if there are several worlds. If all
-      entities have as many numbers, [entities, size] may stand for [D].
+    phi: [D] for all worlds, or [B, D]. If all entities have as many numbers,
+      [entities, size] may stand for [D].
     num_worlds: number of worlds (B).
     name: name of phi in messages.
 
@@ -265,8 +264,11 @@ def legal_tasks(
       f'{name}={_short(phi)} is not an array of numbers; allowed: shape '
       f'[{space.num_dims}]'
     ) from None
-  leading = [()] if num_worlds == 1 else [(), (num_worlds,)]
-  shapes = [(*first, *shape) for shape in _shapes(env) for first in leading]
+  shapes = [
+    (*leading, *shape)
+    for shape in _shapes(env)
+    for leading in ((), (num_worlds,))
+  ]
   if array.shape not in shapes:
     raise ValueError(
       f'{name} has shape {list(array.shape)}; allowed: {_told(shapes)}, '
@@ -293,7 +295,7 @@ def legal_tasks(
 def _shapes(env: base.World) -> list[tuple[int, ...]]:
   """Returns the shapes of a task: [D], and [entities, size] if it has rows.
 
-  B of them, where B > 1, never have the shape of one.
+  B of them never have the shape of another task.
   """
   space = env.task_space
   size = space.num_dims // space.num_entities
@@ -326,12 +328,14 @@ def checked_action(
     array = np.array(None)
   is_discrete = np.issubdtype(spec.dtype, np.integer)
   kinds = (np.integer,) if is_discrete else (np.integer, np.floating)
-  if (
-    array.shape == spec.shape
-    and any(np.issubdtype(array.dtype, kind) for kind in kinds)
-    and np.all((array >= spec.minimum) & (array <= spec.maximum))
+  if array.shape == spec.shape and any(
+    np.issubdtype(array.dtype, kind) for kind in kinds
   ):
-    return array.astype(spec.dtype)
+    # Bounds are float32, and 0.7 is above the float32 that is nearest to it.
+    # Integers are compared before a cast could wrap them.
+    found = array if is_discrete else array.astype(spec.dtype)
+    if np.all((found >= spec.minimum) & (found <= spec.maximum)):
+      return found.astype(spec.dtype)
   what = 'integer' if is_discrete else 'number'
   if len(spec.shape) == 1 and not spec.minimum.shape:
     allowed = f'{spec.shape[0]} {what}{"s" if spec.shape[0] > 1 else ""}'

@@ -198,7 +198,9 @@ class ChecksTest(parameterized.TestCase):
     self.assertLess(len(str(error.exception)), 150)
     self.assertNotIn('\n', str(error.exception))
 
-  @parameterized.parameters(([2, 2], 1), ([2, 2], 3), ([3, 2, 2], 3))
+  @parameterized.parameters(
+    ([2, 2], 1), ([1, 4], 1), ([1, 2, 2], 1), ([2, 2], 3), ([3, 2, 2], 3)
+  )
   def test_tasks_may_have_rows(self, shape, num_worlds):
     phi = np.arange(np.prod(shape)).reshape(shape) / 8.0
     found = episodes.legal_tasks(_Plane(), phi, num_worlds, 'phi')
@@ -206,7 +208,11 @@ class ChecksTest(parameterized.TestCase):
     np.testing.assert_array_equal(found, expected)
 
   @parameterized.parameters(
-    ([1, 2, 2], 1, r'\[1, 2, 2\]; allowed: \[4\] or \[2, 2\], 2 entities of'),
+    (
+      [2, 4],
+      1,
+      r'allowed: \[4\] or \[1, 4\] or \[2, 2\] or \[1, 2, 2\], 2 entities of',
+    ),
     (
       [4, 1],
       3,
@@ -238,6 +244,15 @@ class ChecksTest(parameterized.TestCase):
     with self.assertRaisesRegex(ValueError, message) as error:
       episodes.checked_action(action, spec, 'x', 'here')
     self.assertNotIn('\n', str(error.exception))
+
+  @parameterized.parameters(np.float32, np.float64)
+  def test_bounds_are_allowed_in_any_precision(self, dtype):
+    spec = specs.BoundedArray((2,), np.float32, -0.7, 0.7)  # 0.7 is rounded.
+    found = episodes.checked_action(dtype([-0.7, 0.7]), spec, 'x', 'here')
+    self.assertEqual(found.dtype, np.float32)
+    for outside in (np.nextafter(np.float32(0.7), np.float32(1.0)), np.nan):
+      with self.assertRaisesRegex(ValueError, 'allowed: 2 numbers from'):
+        episodes.checked_action(dtype([0, outside]), spec, 'x', 'here')
 
   @parameterized.parameters(True, 2.0, '3', None)
   def test_numbers_of_agents_are_whole(self, given):

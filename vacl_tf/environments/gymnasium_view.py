@@ -389,4 +389,4 @@ def _begin(worlds: episodes.Episodes, seed: int | None, options: Any) -> None:
 
 def _merged(array: np.ndarray) -> np.ndarray:
   """Returns an array [B, n, ...] as [B n, ...]."""
-  return array.reshape(-1, *array.shape[2:])
+  return array.reshape(array.shape[0] * array.shape[1], *array.shape[2:])

@@ -176,6 +176,16 @@ class VectorTest(parameterized.TestCase):
     expected = many if row is None else many[row]
     np.testing.assert_allclose(one, expected, atol=1e-4)
 
+  def test_agents_may_have_no_entities(self):
+    env = environments.load('lock_and_return', 1)
+    view = gymnasium_view.VectorEnv(env, 1, observations='dict')
+    seen, infos = view.reset()
+    self.assertEqual(seen['agents'].shape[:2], (1, 0))
+    self.assertIn(seen, view.observation_space)
+    # The tasks that it returns are those that it takes.
+    _, again = view.reset(options={'task': infos['task']})
+    np.testing.assert_array_equal(again['task'], infos['task'])
+
   def test_at_the_horizon_new_episodes_begin(self):
     view = _vector()
     _, infos = view.reset(seed=1)

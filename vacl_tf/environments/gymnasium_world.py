@@ -18,9 +18,9 @@ class GymnasiumWorld(one_world.OneWorld):
   """One agent in an environment that receives its task as a reset option.
 
   The environment has to understand reset(options={'task': task}), and step has
-  to return info['progress'] in [0, 1]. It may have a method read_task() that
-  returns the task of its current state. It is drawn if its render_mode is
-  'rgb_array'.
+  to return info['progress'] in [0, 1]. It, or a wrapper around it, may have a
+  method read_task() that returns the task of its current state. It is drawn if
+  its render_mode is 'rgb_array'.
   """
 
   def __init__(self, env: 'gymnasium.Env') -> None:
@@ -32,7 +32,7 @@ class GymnasiumWorld(one_world.OneWorld):
     Raises:
       base.WorldError: there is no policy for its actions.
     """
-    self._env = env
+    self._env, self.wrapped = env, env.unwrapped
     self._spaces = env.action_space, env.observation_space
     self.action = gymnasium_spaces.action_spec(env.action_space, 'action_space')
     self._to_action = gymnasium_spaces.to_action(env.action_space)
@@ -67,8 +67,9 @@ class GymnasiumWorld(one_world.OneWorld):
     )
 
   def read_task(self) -> np.ndarray | None:
-    read = getattr(self._env.unwrapped, 'read_task', None)
-    return None if read is None else read()
+    if not self._env.has_wrapper_attr('read_task'):
+      return None
+    return self._env.get_wrapper_attr('read_task')()
 
   def render(self) -> np.ndarray | None:
     if self._env.render_mode != 'rgb_array':

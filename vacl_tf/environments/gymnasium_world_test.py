@@ -39,6 +39,11 @@ class Env(gymnasium.Env):
     return np.zeros([2, 2, 3], np.uint8)
 
 
+class _Reader(gymnasium.Wrapper):
+  def read_task(self):
+    return np.array([0.25], np.float32)
+
+
 def _reset(world, task=(0.5,)):
   return world.reset(np.array(task, np.float32), np.random.default_rng(0))
 
@@ -103,6 +108,14 @@ class GymnasiumWorldTest(parameterized.TestCase):
     _reset(world, [0.125])
     self.assertEqual(env.np_random.random(), first)
     self.assertEqual(world.render().shape, (2, 2, 3))
+
+  def test_what_a_wrapper_knows_is_read(self):
+    env = Env(spaces.Discrete(2))
+    self.assertIsNone(gymnasium_world.GymnasiumWorld(env).read_task())
+    for outer in (_Reader(env), gymnasium.wrappers.TimeLimit(_Reader(env), 9)):
+      world = gymnasium_world.GymnasiumWorld(outer)
+      self.assertIs(world.wrapped, env)
+      self.assertEqual(world.read_task().tolist(), [0.25])
 
   def test_spaces_that_change_are_told(self):
     env = Env(spaces.Discrete(2))

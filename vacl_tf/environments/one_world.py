@@ -37,9 +37,12 @@ class OneWorld(abc.ABC):
     num_agents: number of acting agents (n).
     action: spec of one agent's action; see `types.discrete`,
       `types.multi_discrete` and `types.continuous`.
+    wrapped: the environment that the world plays, if it only wraps one. Each
+      world needs its own.
   """
 
   num_agents: int = 1
+  wrapped: object | None = None
   action: specs.BoundedArray
 
   @abc.abstractmethod

@@ -43,7 +43,7 @@ class PettingZooWorld(one_world.OneWorld):
     Raises:
       base.WorldError: agents differ, or there is no policy for their actions.
     """
-    self._env = env
+    self._env, self.wrapped = env, env.unwrapped
     self._agents = list(env.possible_agents)
     self.num_agents = len(self._agents)
     self._spaces = self._read_spaces()

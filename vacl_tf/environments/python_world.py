@@ -232,7 +232,9 @@ class PythonWorld(base.HostWorld):
     )
 
   def make_simulator(self, num_worlds: int) -> 'PythonSimulator':
-    return PythonSimulator(self, [self._make() for _ in range(num_worlds)])
+    worlds = [self._make() for _ in range(num_worlds)]
+    checked_one_world.check_distinct(worlds)
+    return PythonSimulator(self, worlds)
 
   def pictures(self, states: Sequence[Any]) -> list[list[base.Picture]]:
     frames = [frame for state in states for frame in state]

@@ -339,6 +339,21 @@ class PythonWorldTest(tf.test.TestCase, parameterized.TestCase):
     ):
       _world(object)
 
+  def test_worlds_of_a_batch_share_nothing(self):
+    walk, inner = Walk(), object()
+
+    def wrap():
+      world = Walk()
+      world.wrapped = inner
+      return world
+
+    for make, kind in ((lambda: walk, 'world'), (wrap, 'environment')):
+      _world(make).make_simulator(1).close()
+      with self.assertRaisesRegex(
+        base.WorldError, f'^make: returned the same {kind} twice'
+      ):
+        _world(make).make_simulator(2)
+
   def test_tasks_that_are_no_box_are_told(self):
     with self.assertRaisesRegex(base.WorldError, 'returns a tuple; return box'):
       python_world.register('none', Walk, lambda n: (1, 2), horizon=4)

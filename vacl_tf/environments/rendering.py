@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import pathlib
+import secrets
 import types
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -214,7 +215,7 @@ def write_video(
 @contextlib.contextmanager
 def _replaced(path: pathlib.Path) -> Iterator[pathlib.Path]:
   """Yields a path of the same suffix; the file there replaces the old one."""
-  beside = path.with_name('new-' + path.name)
+  beside = path.with_name(f'.{secrets.token_hex(8)}{path.suffix}')
   try:
     yield beside
     beside.replace(path)

@@ -118,6 +118,15 @@ class RenderTest(parameterized.TestCase):
     self.assertGreater(red, green + 60)
     self.assertGreater(min(green, blue), 100)  # Lighter than the disc.
 
+  def test_trails_are_those_of_as_many_discs(self):
+    discs = [shapes.Disc((0.1 * t, 0.0), 0.2, _RED) for t in range(4)]
+    extra = shapes.Disc((1.0, 1.0), 0.2, _BLUE)
+    scenes = [_scene(*discs[:1]), _scene(extra, discs[1])]
+    scenes += [_scene(x) for x in discs[2:]]
+    trails = [x.trails for x in shapes.with_trails(scenes, 5)]
+    self.assertEqual([len(x) for x in trails], [0, 0, 1, 1])
+    self.assertEqual([x[0] for x in trails[3][0].points], [0.0, 0.2, 0.1 * 3])
+
   @parameterized.parameters(264, 300, 516)  # 264: a film of one world.
   def test_a_header_has_every_colour_that_it_explains(self, width):
     picture = np.full([40, width, 3], 7, np.uint8)
@@ -303,10 +312,13 @@ class WriteVideoTest(parameterized.TestCase):
     frames = _clip(3, width=61)
     self.assertEqual(frames[0].shape, (73, 61, 3))
     path = self.path('a.mp4')
-    beside = path.with_name('new-a.mp4')  # It is renamed when it is whole.
+    beside = path.with_name('.new.mp4')  # It is renamed when it is whole.
     encoder = mock.Mock()
     encoder.write_frames.return_value.close.side_effect = beside.touch
-    with mock.patch.dict(sys.modules, {'imageio_ffmpeg': encoder}):
+    with (
+      mock.patch.dict(sys.modules, {'imageio_ffmpeg': encoder}),
+      mock.patch.object(rendering.secrets, 'token_hex', lambda size: 'new'),
+    ):
       self.assertEqual(rendering.write_video(frames, path, 12.0), path)
     (args, kwargs) = encoder.write_frames.call_args
     self.assertEqual(args, (str(beside), (62, 74)))
@@ -323,6 +335,14 @@ class WriteVideoTest(parameterized.TestCase):
       np.testing.assert_array_equal(padded[:73, 61], frame[:, 60])
       np.testing.assert_array_equal(padded[73], padded[72])
     writer.close.assert_called_once()
+
+  def test_films_beside_it_stay(self):
+    path = rendering.write_video(_clip(2), self.path('a.gif'))
+    other = rendering.write_video(_clip(2), path.with_name('new-a.gif'))
+    before = other.read_bytes()
+    rendering.write_video(_clip(3), path)
+    self.assertEqual(other.read_bytes(), before)
+    self.assertCountEqual(path.parent.iterdir(), [path, other])
 
   def test_a_full_disk_leaves_the_old_film(self):
     path = rendering.write_video(_clip(1), self.path('a.gif'))

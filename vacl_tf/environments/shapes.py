@@ -58,12 +58,17 @@ def with_trails(
   """Returns scenes of one world with the trails of the discs that moved.
 
   Args:
-    scenes: scenes at consecutive times, with the same discs in the same order.
+    scenes: scenes at consecutive times. Discs keep their order. Times with
+      another number of discs than now are left out of the trails.
     length: length of a trail in steps.
   """
   found = []
   for now, scene in enumerate(scenes):
-    past = scenes[max(now - length, 0) : now + 1]
+    past = [
+      x
+      for x in scenes[max(now - length, 0) : now + 1]
+      if len(x.discs) == len(scene.discs)
+    ]
     trails = []
     for index, disc in enumerate(scene.discs):
       points = [tuple(map(float, x.discs[index].centre)) for x in past]

@@ -165,4 +165,4 @@ class TaskSpec:
     """Returns the length of a run with these counts."""
     pairs = zip(world.counts, self.world.counts, strict=True)
     is_larger = any(wanted > first for wanted, first in pairs)
-    return self.preset(preset).num_env_steps[is_larger]
+    return int(self.preset(preset).num_env_steps[is_larger])

@@ -185,14 +185,22 @@ def _checked_world(
   """Returns the constants of a world, after a check of presets and map."""
   for preset in task.presets:
     try:
-      cfg = library.make_config(task.name, **counts, preset=preset)
+      cfg = _make_config(task, counts, preset)
       library.make_length(cfg)
       plot_curriculum.layout_of(cfg)
     except ValueError as error:
       if preset == 'default':
         raise
       raise ValueError(f'preset={preset}{told_of(error)}') from error
-  return library.make_config(task.name, **counts).environment
+  return _make_config(task, counts, 'default').environment
+
+
+def _make_config(
+  task: task_spec.TaskSpec, counts: Mapping[str, int], preset: str
+) -> config.Config:
+  """Returns the constants of a run that ends with these entity counts."""
+  path = [task.world.counts, tuple(counts.values())] if counts else None
+  return library.make_config(task.name, entity_counts=path, preset=preset)
 
 
 def _play(

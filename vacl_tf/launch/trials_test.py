@@ -4,6 +4,7 @@
 
 import dataclasses
 import sys
+from typing import ClassVar
 from unittest import mock
 
 import numpy as np
@@ -12,6 +13,7 @@ from absl.testing import absltest
 from absl.testing import parameterized
 
 from vacl_tf import catalog
+from vacl_tf import config
 from vacl_tf import types
 from vacl_tf.environments import box_tasks
 from vacl_tf.environments import one_world
@@ -246,6 +248,24 @@ class PlainTaskTest(parameterized.TestCase):
       trials.of_task('mine')
 
 
+@dataclasses.dataclass(frozen=True)
+class _Flags(config.EnvironmentConfig):
+  """Constants of a world that also counts flags."""
+
+  count_fields: ClassVar[tuple[str, ...]] = ('num_agents', 'num_flags')
+  num_flags: int = 1
+
+
+class _Flagged(fakes.LineWorld):
+  def __init__(self, num_flags):
+    super().__init__()
+    self._counts = 2, num_flags
+
+  @property
+  def counts(self):
+    return self._counts
+
+
 class _Sketched(fakes.LineWorld):
   def pictures(self, states):
     return [[np.zeros([8 + step, 8, 3], np.uint8)] for step in range(3)]
@@ -258,9 +278,13 @@ class TaskTest(parameterized.TestCase):
 
   def _try(self, make):
     spec = catalog.TASKS.get('simple_spread')
-    world = dataclasses.replace(spec.world, name='mine')
+    world = dataclasses.replace(
+      spec.world, name='mine', num_agents=2, horizon=fakes.HORIZON
+    )
     catalog.register_task(
-      dataclasses.replace(spec, world=world, make=lambda world: make())
+      dataclasses.replace(
+        spec, world=world, make=lambda world: make(), least=(2,), most=(2,)
+      )
     )
     return trials.of_task('mine')
 
@@ -268,6 +292,21 @@ class TaskTest(parameterized.TestCase):
     told = self._try(fakes.LineWorld)
     self.assertRegex(told, r'^2 x agent, 4 numbers a task, \d+ steps; with')
     self.assertNotIn('note', told)
+
+  def test_counts_of_its_own_are_played(self):
+    preset = task_spec.Preset(
+      num_env_steps=(9000, 9000), values={'ppo.num_minibatches': 4}
+    )
+    catalog.register_task(
+      task_spec.TaskSpec(
+        world=_Flags(name='mine', num_agents=2, horizon=fakes.HORIZON),
+        make=lambda world: _Flagged(world.num_flags),
+        presets={'default': preset},
+        least=(2, 1),
+        most=(2, 3),
+      )
+    )
+    self.assertIn('with num_agents=2 and num_flags=3', trials.of_task('mine'))
 
   def test_pictures_of_a_world_of_another_kind(self):
     with self.assertRaisesRegex(
