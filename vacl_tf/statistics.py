@@ -18,6 +18,8 @@ WINDOW = 3  # Number of evaluations whose mean counts.
 _NUM_DRAWS = 50_000
 _NUM_BAND_DRAWS = 2000  # For each point of a curve.
 _PERCENTILES = (2.5, 97.5)
+# Means of float32 coverages may lie this far below the exact means.
+_ROUNDING = 1e-6
 
 # One array [..., runs] per task; statistics keep the leading axes.
 Groups = Sequence[np.ndarray]
@@ -75,8 +77,7 @@ def steps_to(
   if len(values) < WINDOW:
     return None
   means = np.lib.stride_tricks.sliding_window_view(values, WINDOW).mean(-1)
-  # A mean of equal float32 numbers may be slightly smaller than each of them.
-  is_below = means < level - 1e-9
+  is_below = means < level - _ROUNDING
   first = len(means) - int(is_below[::-1].argmax()) if is_below.any() else 0
   return float(steps[first + WINDOW - 1]) if first < len(means) else None
 
@@ -92,7 +93,7 @@ def is_at_chance(
   early = values[steps <= budget / 2]
   if not len(steps) or steps[-1] < budget / 2 or len(early) < WINDOW:
     return False
-  return bool(early[-WINDOW:].mean() < chance)
+  return bool(early[-WINDOW:].mean() < chance - _ROUNDING)
 
 
 def mean(groups: Groups) -> np.ndarray:

@@ -98,11 +98,15 @@ class StepsToTest(parameterized.TestCase):
     found = statistics.steps_to(steps, np.array(values), 0.9)
     self.assertEqual(found, want)
 
-  def test_equal_values_reach_their_own_level(self):
-    values = np.full(5, np.float32(0.9), np.float64)
-    self.assertEqual(
-      statistics.steps_to(np.arange(5), values, float(values[0])), 2
-    )
+  @parameterized.parameters(
+    ((0.9, 0.9, 0.9),),
+    ((539 / 600, 139 / 150, 7 / 8),),  # The mean is 9/10.
+    ((2117 / 2500, 1121 / 1250, 2391 / 2500),),
+  )
+  def test_rounded_values_reach_the_level_of_their_mean(self, values):
+    values = np.array(values, np.float32).astype(np.float64)
+    self.assertEqual(statistics.steps_to(np.arange(3), values, 0.9), 2)
+    self.assertIsNone(statistics.steps_to(np.arange(3), values, 0.90001))
 
   def test_a_lower_level_is_never_reached_later(self):
     steps = np.arange(1, 31)
@@ -127,8 +131,10 @@ class ChanceTest(parameterized.TestCase):
   )
   def test_by_hand(self, values, want):
     steps = np.arange(1, len(values) + 1)
-    found = statistics.is_at_chance(steps, np.array(values), 10, 0.1)
-    self.assertEqual(found, want)
+    for dtype in (np.float64, np.float32):
+      given = np.array(values, dtype).astype(np.float64)
+      found = statistics.is_at_chance(steps, given, 10, 0.1)
+      self.assertEqual(found, want)
 
   def test_two_evaluations_are_too_few(self):
     steps, values = np.array([4, 5, 9]), np.zeros(3)

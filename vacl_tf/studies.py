@@ -36,6 +36,8 @@ EVALUATION_FLAGS = (
 )
 
 _MOST_SEEDS = 1000
+# Python refuses to read numbers of thousands of digits.
+_RANGE, _PART = r'(\d{1,18})(?:-(\d{1,18}))?', r'(\d{1,18})/(\d{1,18})'
 _MOST_STEPS = 10**12  # As many as `launch.main` allows.
 _MOST_MINUTES = 10**9
 
@@ -115,6 +117,32 @@ def register(
     ValueError: the name is taken, there are no tasks or methods, or one of them
       can't be used.
   """
+  tasks = tuple(tasks)
+  flags = _checked(name, tasks, methods)
+  for task in tasks:
+    _check_task(f'study {name}, task {task.name}', task)
+  stage = tuple(
+    (task._replace(flags=flags['task', task.name]), tuple(methods))
+    for task in tasks
+  )
+  own = {key: flags['method', key] for key in methods}
+  STUDIES.add(Study(name, about, (stage,), own))
+
+
+def _checked(
+  name: str, tasks: Sequence[Task], methods: Mapping[str, Iterable[str]]
+) -> dict[tuple[str, str], tuple[str, ...]]:
+  """Returns flags by ('task', its name) and ('method', its name).
+
+  Raises:
+    ValueError: there are no tasks or methods, or their names or flags are
+      wrong.
+  """
+  if not isinstance(methods, Mapping):
+    raise ValueError(
+      f'study {name}: methods={methods!r:.60} is not a dict; give one like '
+      "{'mine': ('--curriculum=mine',)}"
+    )
   named = [*(('task', task.name, task.flags) for task in tasks)]
   named += [('method', key, flags) for key, flags in methods.items()]
   for what in ('task', 'method'):
@@ -124,22 +152,18 @@ def register(
         f'study {name} has {what}s {names}; give one or more, with different '
         'names'
       )
+  found = {}
   for what, key, flags in named:
     where = f'study {name}, {what} {key!r}'
     # Legends of plots leave out names that begin with an underscore.
-    if not key.isidentifier() or key.startswith('_'):
+    is_name = isinstance(key, str) and key.isidentifier()
+    if not is_name or key.startswith('_'):
       raise ValueError(
         f'{where} is not a name; give letters, digits and underscores, '
         'beginning with a letter'
       )
-    _check_flags(where, flags)
-  for task in tasks:
-    _check_task(f'study {name}, task {task.name}', task)
-  stage = tuple(
-    (task._replace(flags=tuple(task.flags)), tuple(methods)) for task in tasks
-  )
-  own = {key: tuple(flags) for key, flags in methods.items()}
-  STUDIES.add(Study(name, about, (stage,), own))
+    found[what, key] = _checked_flags(where, flags)
+  return found
 
 
 def _check_task(where: str, task: Task) -> None:
@@ -167,18 +191,24 @@ def _is_number(value: float, most: float) -> bool:
   return isinstance(value, numbers.Real) and 0 <= value <= most
 
 
-def _check_flags(where: str, flags: Iterable[str]) -> None:
-  """Raises ValueError for flags that a study may not set."""
-  if isinstance(flags, str):
+def _checked_flags(where: str, flags: Iterable[str]) -> tuple[str, ...]:
+  """Returns flags as a tuple.
+
+  Raises:
+    ValueError: a study may not set them, or they are not a list of flags.
+  """
+  if isinstance(flags, str) or not isinstance(flags, Iterable):
     raise ValueError(
-      f'{where}: flags={flags!r} is a single string; give a tuple of flags'
+      f'{where}: flags={flags!r} is not a list of flags; give a tuple of them'
     )
-  for flag in flags:
+  found = tuple(map(str, flags))  # Iterators can be read only once.
+  for flag in found:
     if not flag.startswith('--') or flag[2:].partition('=')[0] in _TAKEN_FLAGS:
       raise ValueError(
         f'{where}: {flag!r} is not a flag that a study may give; allowed: '
         f'those of launch.main except {", ".join(_TAKEN_FLAGS)}'
       )
+  return found
 
 
 def find(name: str | None) -> Study:
@@ -247,9 +277,9 @@ def parse_seeds(text: str) -> tuple[int, ...]:
     ValueError: it is not such a list, has a seed below FIRST_SEED or above
       config.MAX_SEED, or more than 1000 seeds.
   """
-  seeds = []
+  seeds: dict[int, None] = {}
   for part in text.split(','):
-    match = re.fullmatch(r'(\d+)(?:-(\d+))?', part.strip(), re.ASCII)
+    match = re.fullmatch(_RANGE, part.strip(), re.ASCII)
     if not match:
       raise ValueError(
         f'seeds={text!r} is not a list of seeds; give one like 100-104 or '
@@ -270,12 +300,13 @@ def parse_seeds(text: str) -> tuple[int, ...]:
       raise ValueError(
         f'seeds={text!r} has a seed above {config.MAX_SEED}; give a smaller one'
       )
-    if last - first + len(seeds) >= _MOST_SEEDS:
+    # Not even made where it is too long.
+    seeds |= dict.fromkeys(range(first, min(last, first + _MOST_SEEDS) + 1))
+    if len(seeds) > _MOST_SEEDS:
       raise ValueError(
         f'seeds={text!r} has too many seeds; give at most {_MOST_SEEDS}'
       )
-    seeds += range(first, last + 1)
-  return tuple(dict.fromkeys(seeds))
+  return tuple(seeds)
 
 
 def parse_shard(text: str) -> tuple[int, int]:
@@ -284,7 +315,7 @@ def parse_shard(text: str) -> tuple[int, int]:
   Raises:
     ValueError: it is not such a text, or there is no such part.
   """
-  match = re.fullmatch(r'(\d+)/(\d+)', text.strip(), re.ASCII)
+  match = re.fullmatch(_PART, text.strip(), re.ASCII)
   if not match:
     raise ValueError(f'shard={text!r} is not a part; give one like 1/4')
   index, count = int(match[1]), int(match[2])

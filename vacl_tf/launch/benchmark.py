@@ -318,12 +318,12 @@ def _benchmark(output: TextIO) -> int:
   task = _task(_ENV.value)
   name = task.name
   try:
-    found = {
-      entity_counts.spelled(counts): measure(
-        make_config(task, counts), _REPEATS.value
-      )
+    # All are checked before the first is measured.
+    cfgs = {
+      entity_counts.spelled(counts): make_config(task, counts)
       for counts in _asked_counts(task)
     }
+    found = {x: measure(cfg, _REPEATS.value) for x, cfg in cfgs.items()}
   except base.WorldError as error:
     # If the world could not be made, the message has the prefix already.
     told = str(error).removeprefix(f'env={name}: ')

@@ -92,15 +92,13 @@ def _chosen(
     with command_line.as_usage_error(ValueError):
       seeds = studies.parse_seeds(_SEEDS.value)
   tasks = [task.name for task in protocol.tasks(is_smoke)]
-  for what, given, allowed in (
-    ('task', _TASKS.value, tasks),
-    ('seed', seeds, protocol.seeds(is_smoke)),
-  ):
-    for one in given:
-      if one not in allowed:
-        raise command_line.UsageError(
-          overrides.unknown(what, one, map(str, allowed))
-        )
+  for task in set(_TASKS.value) - set(tasks):
+    raise command_line.UsageError(overrides.unknown('task', task, tasks))
+  for seed in set(seeds) - set(protocol.seeds(is_smoke)):
+    raise command_line.UsageError(
+      f'seed={seed} is not one of this benchmark; allowed: '
+      + ', '.join(map(str, protocol.seeds(is_smoke)))
+    )
   runs = [
     run
     for run in protocol.list_runs(submission.name, is_smoke)
@@ -231,7 +229,7 @@ def _refuse_a_choice() -> None:
     (_REPORT, 'all rows', choices),
   ):
     for choice in others:
-      if action.value and choice.is_given:
+      if action.value not in (None, False) and choice.is_given:
         raise command_line.UsageError(
           f'--{action.name} covers {what}; leave out --{choice.name}'
         )
@@ -270,7 +268,7 @@ def main() -> int:
     if _REPORT.value and _OUTPUT.value:  # Needs no submission.
       _report(command_line.folder(_OUTPUT.value))
       return 0
-    if _VERIFY.value:
+    if _VERIFY.value is not None:
       old = benchmark_rows.read(command_line.folder(_VERIFY.value))
       submission = benchmark_submission.load(
         _SUBMISSION.value or _of_library(old)

@@ -5,6 +5,7 @@
 import dataclasses
 import hashlib
 import pathlib
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -233,6 +234,13 @@ def _is_whole(row: Row) -> bool:
     )
     and all(0 <= getattr(row, name) <= 1 for name in _SHARES)
     and all(0 <= (getattr(row, x) or 0) <= _MOST for x in _AMOUNTS)
+    and (row.steps_to_level or 0) <= row.env_steps
+    and all(
+      getattr(row, f'{x}_low') <= getattr(row, x) <= getattr(row, f'{x}_high')
+      for x in ('coverage', 'success')
+    )
+    and row.ended in study_records.ENDS
+    and re.fullmatch('([0-9a-f]{64})?', row.sha256) is not None
     and task is not None
     and row.seed in protocol.seeds(row.is_smoke)
     and row.num_env_steps == task.num_env_steps

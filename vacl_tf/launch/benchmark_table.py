@@ -17,8 +17,9 @@ _BEGIN, _END = '<!-- begin of the table -->\n', '<!-- end of the table -->\n'
 _MILLION = 1e6
 
 _Rows = Sequence[benchmark_rows.Row]
-# Rows by the name of the curriculum and the digest of its file.
-_Submissions = dict[tuple[str, str], list[benchmark_rows.Row]]
+# Rows by the name of the submission, which has the digest of its file if others
+# have the same name.
+_Submissions = dict[str, list[benchmark_rows.Row]]
 
 
 def render(rows: _Rows) -> str:
@@ -46,9 +47,7 @@ def rewritten(page: str, folder: pathlib.Path) -> str:
 
 def _part(rows: _Rows, is_smoke: bool) -> Iterator[str]:
   """Yields the lines on full submissions, or those on smoke submissions."""
-  submissions: _Submissions = {}
-  for row in rows:
-    submissions.setdefault((row.submission, row.sha256), []).append(row)
+  submissions = _by_submission(rows)
   if is_smoke:
     yield '### Smoke submissions'
   else:
@@ -66,8 +65,23 @@ def _part(rows: _Rows, is_smoke: bool) -> Iterator[str]:
     yield from _overall_lines(submissions)
   for task in protocol.tasks(is_smoke):
     yield from _task_lines(task, submissions)
-  for who, found in submissions.items():
-    yield from _missing_lines(who, found, is_smoke)
+  for name, found in submissions.items():
+    yield from _missing_lines(name, found, is_smoke)
+
+
+def _by_submission(rows: _Rows) -> _Submissions:
+  found: dict[tuple[str, str], list[benchmark_rows.Row]] = {}
+  for row in rows:
+    found.setdefault((row.submission, row.sha256), []).append(row)
+  names = [name for name, _ in found]
+  return {
+    name if names.count(name) == 1 else f'{name} ({_file(sha256)})': rows
+    for (name, sha256), rows in found.items()
+  }
+
+
+def _file(sha256: str) -> str:
+  return sha256[:8] or 'built in'
 
 
 def _overall_lines(submissions: _Submissions) -> Iterator[str]:
@@ -77,7 +91,7 @@ def _overall_lines(submissions: _Submissions) -> Iterator[str]:
     *('IQM of success', 'mean of success', 'IQM of area'),
   )
   planned = len(protocol.TASKS) * len(protocol.SEEDS)
-  for (name, sha256), rows in submissions.items():
+  for rows in submissions.values():
     scores = ['-', '-', '-']
     if len(rows) == planned:
       iqm, mean = statistics.interquartile_mean, statistics.mean
@@ -86,9 +100,12 @@ def _overall_lines(submissions: _Submissions) -> Iterator[str]:
         _over_tasks(rows, mean, lambda x: x.success),
         _over_tasks(rows, iqm, lambda x: x.area),
       ]
-    file = sha256[:8] or 'built in'
-    runs = f'{len(rows)} of {planned}'
-    yield study_table.table_row(name, file, runs, *scores)
+    yield study_table.table_row(
+      rows[0].submission,
+      _file(rows[0].sha256),
+      f'{len(rows)} of {planned}',
+      *scores,
+    )
 
 
 def _over_tasks(
@@ -113,7 +130,7 @@ def _task_lines(task: studies.Task, submissions: _Submissions) -> Iterator[str]:
     *('submission', 'runs', 'success', 'coverage', 'area'),
     *(f'reached {level}', f'M steps to {level}', 'minutes'),
   )
-  for (name, _), found in submissions.items():
+  for name, found in submissions.items():
     rows = [row for row in found if row.task == task.name]
     if not rows:
       yield study_table.table_row(name, '0', *6 * ['-'])
@@ -139,9 +156,7 @@ def _mean(values: Sequence[float]) -> str:
   )
 
 
-def _missing_lines(
-  who: tuple[str, str], rows: _Rows, is_smoke: bool
-) -> Iterator[str]:
+def _missing_lines(name: str, rows: _Rows, is_smoke: bool) -> Iterator[str]:
   """Yields a line on the runs that a submission lacks, if there are any."""
   there = {(row.task, row.seed) for row in rows}
   missing = []
@@ -150,4 +165,4 @@ def _missing_lines(
     if seeds:
       missing.append(f'{task.name} {", ".join(map(str, seeds))}')
   if missing:
-    yield from ('', f'Missing of {who[0]}: {"; ".join(missing)}.')
+    yield from ('', f'Missing of {name}: {"; ".join(missing)}.')

@@ -103,6 +103,9 @@ class TableTest(absltest.TestCase):
     self.assertNotIn('quick', full)
     self.assertNotIn('mine', quick)
     self.assertIn('Missing of quick: push_ball_2 100.', quick)
+    per_task = full.partition('**spread_4**')[2]
+    for label in ('| mine (abababab) | 5 |', '| mine (built in) | 5 |'):
+      self.assertEqual(per_task.count(label), len(protocol.TASKS))
 
   def test_without_rows(self):
     self.assertEqual(benchmark_table.render([]).count('None yet.'), 2)

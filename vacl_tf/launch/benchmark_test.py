@@ -55,14 +55,15 @@ class CountsTest(parameterized.TestCase):
       ['--counts=4x2'],
       'counts=4x2 does not fit simple_spread, which counts agents',
     ),
-    (['--counts=101'], 'num_agents=101 .*allowed: 2 to 100'),
+    (['--counts=4,101'], 'num_agents=101 .*allowed: 2 to 100'),
     (['--import=not_there'], 'import=not_there is not a module'),
     (['--agent=atention'], 'did you mean attention'),
     (['--config.ppo.clipp=0.1'], 'config.ppo.clip'),
     (['--config.training.num_tasks=0'], 'num_tasks=0 .*allowed: 1 to'),
     (['--config.ppo.num_minibatches=11'], 'num_minibatches=11 does not divide'),
   )
-  def test_what_can_not_be_measured_is_one_line(self, arguments, message):
+  @mock.patch.object(benchmark, 'measure', side_effect=AssertionError)
+  def test_what_can_not_be_measured_is_one_line(self, arguments, message, _):
     ended = commands.run(
       lambda: command_line.run(benchmark.main, benchmark.define), *arguments
     )

@@ -378,6 +378,8 @@ define = command_line.defines(
 def main() -> int:
   """Makes the runs, or the report, of the study that the flags name."""
   with command_line.as_usage_error(ValueError):
+    if _REPORT.value and SHARD.is_given:
+      raise ValueError('--report covers all runs; leave out --shard')
     study = studies.find(_STUDY.value)
     seeds = studies.parse_seeds(SEEDS.value)
     shard = studies.parse_shard(SHARD.value)

@@ -59,6 +59,7 @@ class CommandTest(parameterized.TestCase):
     (['--study=trial', '--jobs=0'], 'jobs=0 is out of range; allowed: 1 to'),
     (['--study=trial', '--jobs=9999'], 'allowed: 1 to'),
     (['--study=trial', '--run_dir=a'], 'runs_dir'),
+    (['--study=trial', '--report', '--shard=1/2'], 'leave out --shard'),
     (['--study=trial', '--report'], 'no complete run among these 10'),
     (['--study=trial', '--runs_dir=/proc/none'], 'give another --runs_dir'),
   )

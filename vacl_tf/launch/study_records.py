@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The states of the runs of a study, read only from their folders."""
 
+import contextlib
 import dataclasses
 import json
 import math
@@ -13,10 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from vacl_tf import config
 from vacl_tf import reading
 from vacl_tf import statistics
 from vacl_tf import studies
 from vacl_tf.launch import command_line
+from vacl_tf.launch import config_flags
 from vacl_tf.launch import records
 from vacl_tf.training import files
 
@@ -28,6 +31,7 @@ _MAX_FLAG_BYTES = 1 << 20
 # How a run ended.
 BUDGET, CHANCE, DIVERGED = 'budget', 'chance', 'diverged'
 EARLY = 'early'  # By hand: evaluated before its end, for no known reason.
+ENDS = (BUDGET, CHANCE, DIVERGED, EARLY)
 
 _DIVERGED_LINE = re.compile(r'error: .* is (nan|-?inf) at iteration \d+')
 
@@ -156,8 +160,12 @@ def check_flags(runs: Iterable[studies.Run], folder: pathlib.Path) -> None:
   for run in runs:
     path = folder / run.name
     made_with = _read_flags(path)
-    if made_with is not None and made_with != run.flags:
-      others[path] = _tell_difference(made_with, run.flags)
+    if made_with is None:
+      told = _tell_constant(path / _CONFIG, run.flags)
+    else:
+      told = _tell_difference(made_with, run.flags)
+    if told:
+      others[path] = told
   if others:
     path = next(iter(others))
     more = f', {len(others) - 1} more likewise' if len(others) > 1 else ''
@@ -194,8 +202,40 @@ def _read_flags(path: pathlib.Path) -> tuple[str, ...] | None:
     return None  # The record is damaged, or an older run has none.
 
 
+def _tell_constant(path: pathlib.Path, flags: Sequence[str]) -> str:
+  """Returns a constant of a run that its flags set otherwise; '' if none.
+
+  Only needed without a record of the flags. Constants that the run did not
+  know, or that no flag sets, are not compared.
+  """
+  try:
+    constants = reading.read_json(path)['config']
+  except (FileNotFoundError, KeyError, reading.UnreadableError):
+    return ''
+  leaves = {flag: leaf for leaf, flag in config_flags.CHOOSE_PRESETS.items()}
+  usual = f'--curriculum={config.TaskExpansionConfig().name}'
+  # Of equal flags the last one counts.
+  given = dict(flag[2:].partition('=')[::2] for flag in (usual, *flags))
+  for name, value in given.items():
+    leaf = leaves.get(name, name.removeprefix(config_flags.PREFIX))
+    was = constants.get(leaf)
+    if was is not None and not _is_spelled(was, value):
+      return f'{leaf}={was} instead of {value}'
+  return ''
+
+
+def _is_spelled(constant: object, value: str) -> bool:
+  """Returns whether the value of a flag is that of a constant."""
+  if isinstance(constant, float):
+    with contextlib.suppress(ValueError):
+      return math.isclose(constant, float(value))
+  return str(constant).lower() == value.lower()
+
+
 def _tell_difference(old: Sequence[str], new: Sequence[str]) -> str:
-  """Returns the difference between two lists of flags, in words."""
+  """Returns the difference between two lists of flags; '' if there is none."""
+  if tuple(old) == tuple(new):
+    return ''
   was, now = (
     ' '.join(x for x in flags if x not in others)
     for flags, others in ((old, new), (new, old))

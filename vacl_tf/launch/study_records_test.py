@@ -183,6 +183,46 @@ class FlagsTest(parameterized.TestCase):
     study_records.note_flags(_RUN, self.folder)
     self._check(_RUN, self._with_flags('--env=hall'))
 
+  @parameterized.parameters(
+    ([], ''),
+    (['--env=room', '--config.ppo.clip=0.20'], ''),
+    (['--config.ppo.clip=0.3', '--config.ppo.clip=.2', '--x.y=1'], ''),
+    (['--env=hall'], 'environment.name=room instead of hall'),
+    (['--config.ppo.clip=0.3'], 'ppo.clip=0.2 instead of 0.3'),
+    (['--config.ppo.center_rewards=true'], 'center_rewards=False instead'),
+  )
+  def test_without_notes_constants_tell(self, flags, message):
+    constants = {
+      'seed': 100,
+      'environment.name': 'room',
+      'curriculum.name': 'uniform',
+      'ppo.clip': 0.2,
+      'ppo.center_rewards': False,
+    }
+    path = self.folder / _RUN.name / 'config.json'
+    path.write_text(json.dumps({'config': constants}))
+    run = self._with_flags(*flags)
+    if not message:
+      self._check(run)
+      return
+    with self.assertRaisesRegex(command_line.UsageError, message):
+      self._check(run)
+
+  def test_without_notes_the_default_curriculum_counts(self):
+    for made_with, method, wanted in (
+      ('uniform', 'vacl_default', 'vacl'),
+      ('vacl', 'uniform', 'uniform'),
+    ):
+      run = _RUN._replace(method=method)
+      path = self.folder / run.name / 'config.json'
+      path.parent.mkdir(parents=True, exist_ok=True)
+      path.write_text(f'{{"config": {{"curriculum.name": "{made_with}"}}}}')
+      with self.assertRaisesRegex(
+        command_line.UsageError,
+        f'curriculum.name={made_with} instead of {wanted}',
+      ):
+        self._check(run)
+
   def test_of_damaged_notes_nobody_knows(self):
     self._begin()
     path = self.folder / _RUN.name / 'flags.json'
