@@ -154,9 +154,11 @@ class FeedForwardAgent(Agent):
 
 
 def trainable(modules: Sequence[tf.Module]) -> tuple[tf.Variable, ...]:
-  """Returns the variables that an optimiser updates."""
-  # Sonnet's own property raises an error if a module has none.
-  return tuple(x for module in modules for x in module.variables if x.trainable)
+  """Returns the variables that an optimiser updates, each of them once."""
+  # Roles may share a module, which is then in a list twice. Sonnet's property
+  # of trainable variables raises an error if a module has none.
+  found = {id(x): x for module in modules for x in module.variables}
+  return tuple(x for x in found.values() if x.trainable)
 
 
 def merged(tree: types.State) -> types.State:

@@ -87,6 +87,18 @@ class ObserveSequenceTest(tf.test.TestCase):
         self.assertAllEqual(whole.own[t], one.own)
 
 
+class TrainableTest(tf.test.TestCase):
+  def test_what_several_modules_share_is_there_once(self):
+    one, other = snt.Linear(2), snt.Linear(3)
+    one(tf.zeros([1, 4]))
+    other(tf.zeros([1, 4]))
+    other.first = one
+    found = base.trainable([one, other, one])
+    self.assertCountEqual(
+      map(id, found), map(id, (*one.variables, other.w, other.b))
+    )
+
+
 class FeedForwardAgentTest(tf.test.TestCase):
   def setUp(self):
     super().setUp()

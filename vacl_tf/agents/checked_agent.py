@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from vacl_tf import tracing
 from vacl_tf import types
 from vacl_tf import user_code
 from vacl_tf.agents import base
@@ -47,28 +48,27 @@ def check(
       'self.segment_length to it'
     )
   _check_parts(agent)
+  made = set(map(id, agent.variables))
   counts = [role.num_agents for role in roles]
   memory = _called('initial_memory', agent.initial_memory, num_worlds, counts)
   of_values = _called(
     'initial_value_memory', agent.initial_value_memory, num_worlds, counts
   )
-  with tf.GradientTape() as tape:
-    found = _called('act', agent.act, seen, memory)
-  if not isinstance(found, tuple) or len(found) != 2:
-    raise ValueError('act: expected (distributions, memory)')
-  _check_variables(agent, tape.watched_variables())
-  _check_distributions('act', found[0], roles, num_worlds)
-  _check_memory(memory, found[1])
+  segments = _segments(seen, memory, of_values, agent.segment_length)
+  _check_act(agent, roles, seen, memory)
   _check_evaluation(
-    _called(
-      'evaluate',
-      agent.evaluate,
-      _segments(seen, memory, of_values, agent.segment_length),
-    ),
+    _called('evaluate', agent.evaluate, segments),
     roles,
     num_worlds * agent.segment_length,
   )
   _check_values(agent, roles, seen, of_values)
+  for variable in agent.variables:
+    if id(variable) not in made:
+      raise ValueError(
+        f'the variable {variable.name} was made by a later call and would '
+        'never be trained; all of them have to be there when the agent is made'
+      )
+  _check_graphs(agent, roles, seen, segments)
 
 
 def _segments(
@@ -88,7 +88,8 @@ def _segments(
 
 
 def _check_parts(agent: base.Agent) -> None:
-  """Raises ValueError if modules are missing or have no variables."""
+  """Raises ValueError if modules or their variables are missing, or shared."""
+  trained = {}
   for name in ('policies', 'values'):
     parts = getattr(agent, name, None)
     if parts is None:
@@ -100,11 +101,58 @@ def _check_parts(agent: base.Agent) -> None:
       raise ValueError(
         f'{name}: expected a list of modules, given {type(parts).__name__}'
       )
-    if not any(map(_has_variables, parts)):
+    for index, part in enumerate(parts):
+      if not isinstance(part, tf.Module):
+        raise ValueError(
+          f'{name}[{index}]: expected a Sonnet module or another tf.Module, '
+          'whose variables are tf.Variables (layers of Keras 3 have others); '
+          f'given {type(part).__module__}.{type(part).__qualname__}'
+        )
+    trained[name] = _trainable(name, parts)
+  of_values = set(map(id, trained['values']))
+  for variable in trained['policies']:
+    if id(variable) in of_values:
       raise ValueError(
-        f'{name} have no variables to train; all of them have to be there when '
-        'the agent is made'
+        f'the variable {variable.name} is in self.policies and in self.values, '
+        'so two optimisers would move it; put a module that they share into '
+        'self.policies alone, where both losses train it'
       )
+
+
+def _trainable(
+  name: str, parts: Sequence[tf.Module]
+) -> tuple[tf.Variable, ...]:
+  """Returns the variables to train; raises ValueError if there are none."""
+  try:
+    found = base.trainable(parts)
+  except ValueError:  # Sonnet's: a module was never called.
+    found = ()
+  if not found:
+    raise ValueError(
+      f'modules of {name} have no variables to train; all of them have to be '
+      'there when the agent is made'
+    )
+  return found
+
+
+def _check_act(
+  agent: base.Agent,
+  roles: tuple[types.Role, ...],
+  seen: types.Observations,
+  memory: types.Memory,
+) -> None:
+  """Checks the first step."""
+  with tf.GradientTape() as tape:
+    found = _called('act', agent.act, seen, memory)
+  if not isinstance(found, tuple) or len(found) != 2:
+    raise ValueError('act: expected (distributions, memory)')
+  _check_variables(agent, tape.watched_variables())
+  _check_distributions('act', found[0], roles, len(seen[0].own))
+  if not _are_alike(memory, found[1]):
+    raise ValueError(
+      'act: the memory after a step differs from initial_memory in structure, '
+      'shapes or types; keep them the same'
+    )
 
 
 def _check_variables(agent: base.Agent, used: Sequence[tf.Variable]) -> None:
@@ -118,13 +166,6 @@ def _check_variables(agent: base.Agent, used: Sequence[tf.Variable]) -> None:
         'the policy; put the module that has it into self.policies, not into '
         'self.values'
       )
-
-
-def _has_variables(part: tf.Module) -> bool:
-  try:
-    return bool(base.trainable([part]))
-  except ValueError:  # Sonnet's: the module was never called.
-    return False
 
 
 def _called(where: str, function: Callable, *args: Any) -> Any:
@@ -142,9 +183,9 @@ def _check_values(
   memory: types.Memory,
 ) -> None:
   """Checks the values along episodes in which nothing changes."""
-  steps = tf.nest.map_structure(lambda x: tf.repeat(x[None], _STEPS, 0), seen)
   found = _called(
-    'unroll_values', agent.unroll_values, lambda state: state, steps, memory
+    'unroll_values',
+    *(agent.unroll_values, lambda state: state, _repeated(seen), memory),
   )
   if not isinstance(found, tuple) or len(found) != 2:
     raise ValueError('unroll_values: expected (values, memory)')
@@ -152,6 +193,57 @@ def _check_values(
   for role, values in zip(roles, found[0], strict=True):
     name = f'unroll_values, values of {role.name}'
     _check_shape(name, values, [_STEPS, len(seen[0].own), role.num_agents])
+  if not _are_alike(_repeated(memory), found[1]):
+    raise ValueError(
+      'unroll_values, memory: expected the memory before each step, like '
+      'initial_value_memory in structure, shapes and types, with a leading '
+      'axis of steps'
+    )
+
+
+def _check_graphs(
+  agent: base.Agent,
+  roles: tuple[types.Role, ...],
+  seen: types.Observations,
+  segments: types.Sequence,
+) -> None:
+  """Raises ValueError if methods that work eagerly fail in a graph."""
+  num_worlds = len(seen[0].own)
+
+  def act(seen: types.Observations, memory: types.Memory) -> tuple:
+    found, after = agent.act(seen, memory)
+    return _used(found, roles, num_worlds), after
+
+  def evaluate(segments: types.Sequence) -> tuple:
+    found = agent.evaluate(segments)
+    num_rows = num_worlds * agent.segment_length
+    return _used(found.distributions, roles, num_rows), found.values, found.loss
+
+  def unroll_values(steps: types.Observations, memory: types.Memory) -> tuple:
+    return agent.unroll_values(lambda state: state, steps, memory)
+
+  for function, *args in (
+    (act, seen, segments.policy_memory),
+    (evaluate, segments),
+    (unroll_values, _repeated(seen), segments.value_memory),
+  ):
+    _called(f'{function.__name__} in a graph', tracing.once, function, *args)
+
+
+def _used(
+  found: base.Distributions, roles: tuple[types.Role, ...], num_rows: int
+) -> tuple:
+  """Returns all that training takes from distributions."""
+  numbers = tuple(
+    tf.zeros([num_rows, role.num_agents, *role.action.shape]) for role in roles
+  )
+  others = [(x.mode(), x.entropy(), x.outputs()) for x in found]
+  return base.drawn(found, numbers), others
+
+
+def _repeated(tree: types.State) -> types.State:
+  """Returns leaves [_STEPS, ...] of steps that are all the same."""
+  return tf.nest.map_structure(lambda x: tf.repeat(x[None], _STEPS, 0), tree)
 
 
 def _check_evaluation(
@@ -199,6 +291,12 @@ def _check_distributions(
         raise ValueError(f'{name}: log_prob: expected finite numbers')
     mode = _asked(name, one, 'mode')
     _check_shape(f'{name}: mode', mode, [*agents, *role.action.shape])
+    kinds = [np.asarray(x).dtype for x in (action, mode)]
+    if kinds[0] != kinds[1]:
+      raise ValueError(
+        f'{name}: draw returns {kinds[0]} and mode {kinds[1]}; return the same '
+        'type'
+      )
     _check_shape(f'{name}: entropy', _asked(name, one, 'entropy'), agents)
     outputs = _asked(name, one, 'outputs')
     if not isinstance(outputs, dict):
@@ -228,14 +326,14 @@ def _check_shape(name: str, given: Any, shape: Sequence[int]) -> None:
     raise ValueError(f'{name}: expected shape {list(shape)}, given {found}')
 
 
-def _check_memory(before: types.Memory, after: types.Memory) -> None:
-  """Raises ValueError if a step changes shapes or types of the memory."""
-  shapes = [
+def _are_alike(one: types.Memory, other: types.Memory) -> bool:
+  """Returns whether structure, shapes and types are the same."""
+  try:
+    tf.nest.assert_same_structure(one, other)
+  except (TypeError, ValueError):
+    return False
+  kinds = [
     [(np.shape(x), np.asarray(x).dtype) for x in tf.nest.flatten(memory)]
-    for memory in (before, after)
+    for memory in (one, other)
   ]
-  if shapes[0] != shapes[1]:
-    raise ValueError(
-      'act: the memory after a step differs from initial_memory in shapes or '
-      'types; keep them the same'
-    )
+  return kinds[0] == kinds[1]

@@ -159,6 +159,17 @@ class _NoOutputs(_Agent):
     return found[0], _Unfinished(flat, (3, 2))
 
 
+class _Long(distributions.MultiCategorical):
+  def draw(self, uniform):
+    return tf.cast(super().draw(uniform), tf.int64)
+
+
+class _LongActions(_Agent):
+  def distributions(self, observations):
+    one, other = super().distributions(observations)
+    return one, _Long(other.logits, (3, 2))
+
+
 class _LongSegments(_Agent):
   segment_length = 3  # Its config does not say so.
 
@@ -169,9 +180,95 @@ class _OneUnrolledRole(_Agent):
     return values[:1], memory
 
 
+class _TrunkInBoth(_Agent):
+  def __init__(self):
+    super().__init__()
+    self.values = [*self.values, self.policies[0]]
+
+
+class _LazyHead(_Agent):
+  def __init__(self):
+    super().__init__()
+    self.values[0].head = snt.Linear(1, name='lazy')
+
+  def value(self, observations):
+    first, *others = super().value(observations)
+    shape, head = first.shape, self.values[0].head
+    return tf.reshape(head(tf.reshape(first, [-1, 1])), shape), *others
+
+
+class _OneLazyModule(_Agent):
+  def __init__(self):
+    super().__init__()
+    self.values = [*self.values, snt.Linear(1)]
+
+
+class _NoModule(_Agent):
+  def __init__(self):
+    super().__init__()
+    self.policies = [*self.policies, {'w': tf.Variable(0.0)}]
+
+
+class _SameValueMemory(_Agent):
+  """Returns the first memory of the values, not that before each step."""
+
+  def initial_value_memory(self, num_worlds, num_agents):
+    return tuple(tf.zeros([num_worlds, num, 2]) for num in num_agents)
+
+
+class _ListMemory(_Agent):
+  def initial_memory(self, num_worlds, num_agents):
+    return [tf.zeros([num_worlds, num]) for num in num_agents]
+
+  def act(self, observations, memory):
+    return self.distributions(observations), tuple(memory)
+
+
+class _NumpyInAct(_Agent):
+  def act(self, observations, memory):
+    observations[0].own.numpy()
+    return super().act(observations, memory)
+
+
+class _BranchInEvaluate(_Agent):
+  def evaluate(self, sequence):
+    if tf.reduce_all(sequence.observations[0].own > 0.0):
+      return super().evaluate(sequence)
+    return None
+
+
+class _NumpyInUnroll(_Agent):
+  def unroll_values(self, observe, states, memory, is_first=()):
+    states[0].own.numpy()
+    return super().unroll_values(observe, states, memory)
+
+
+class _EagerEntropy(distributions.BoundedNormal):
+  def entropy(self):
+    return tf.constant(super().entropy().numpy())
+
+
+class _EagerDistribution(_Agent):
+  def distributions(self, observations):
+    action = _ROLES[0].action
+    outputs = tf.zeros([*observations[0].own.shape[:-1], 2])
+    one = _EagerEntropy(outputs, action.minimum, action.maximum)
+    return one, super().distributions(observations)[1]
+
+
 class CheckedAgentTest(tf.test.TestCase, parameterized.TestCase):
   def test_a_sound_agent_passes(self):
     checked_agent.check(_Agent, _ROLES, _seen())
+
+  def test_roles_may_share_a_module_that_is_listed_twice(self):
+    roles = tuple(_ROLES[0]._replace(name=name) for name in ('one', 'other'))
+
+    def make():
+      agent = _Agent(roles)
+      agent.policies = [agent.policies[0]] * 2
+      return agent
+
+    checked_agent.check(make, roles, _seen(roles))
 
   @parameterized.parameters(*catalog.AGENTS.names())
   def test_those_of_the_library_pass(self, agent):
@@ -215,6 +312,23 @@ class CheckedAgentTest(tf.test.TestCase, parameterized.TestCase):
       'segment_length: expected 1 as in its config, given 3; mak',
     ),
     (_OneUnrolledRole, 'unroll_values, values: expected a tuple of 2.* of 1'),
+    (
+      _TrunkInBoth,
+      'the variable .* is in self.policies and in self.values, so',
+    ),
+    (_LazyHead, 'the variable lazy/.* was made by a later call and would nev'),
+    (_OneLazyModule, 'modules of values have no variables to train; all of'),
+    (_NoModule, r'^policies\[2\]: expected a Sonnet module or .*Dict'),
+    (
+      _SameValueMemory,
+      'unroll_values, memory: expected the memory before each step, like',
+    ),
+    (_LongActions, 'talker: draw returns int64 and mode int32; return the sam'),
+    (_ListMemory, 'act: the memory after a step differs from .* structure'),
+    (_NumpyInAct, 'act in a graph failed: AttributeError: .*numpy.*, line '),
+    (_BranchInEvaluate, 'evaluate in a graph failed: OperatorNotAllowedInGra'),
+    (_NumpyInUnroll, 'unroll_values in a graph failed: AttributeError: .*num'),
+    (_EagerDistribution, 'act in a graph failed: AttributeError: .*numpy'),
     (dict, 'make: expected a base.Agent, given dict'),
     (lambda: 1 / 0, 'make failed: ZeroDivisionError'),
     (lambda: sys.exit(3), '^make failed: SystemExit: 3$'),

@@ -53,12 +53,7 @@ class Checked(base.Simulator):
   """A simulator whose tasks, observations and outcomes are checked."""
 
   def __init__(self, simulator: base.Simulator, world: base.World) -> None:
-    """Wraps a simulator.
-
-    Args:
-      simulator: the simulator to check.
-      world: the world that it simulates.
-    """
+    """Wraps a simulator of a world."""
     self._simulator = simulator
     self._world = world
     self.num_worlds = simulator.num_worlds
@@ -144,13 +139,9 @@ def _check_environment(env: base.Environment) -> None:
   after = _called('step', env.step, before, actions)
   _check_state(before, after)
   check_observations(_called('observe', env.observe, after), env, _NUM_WORLDS)
-  outcome = base.Outcome(
-    *(
-      _called(name, getattr(env, name), after)
-      for name in ('reward', 'progress', 'discount')
-    )
-  )
-  check_outcome(outcome, env, _NUM_WORLDS)
+  parts = ('reward', 'progress', 'discount')
+  found = (_called(name, getattr(env, name), after) for name in parts)
+  check_outcome(base.Outcome(*found), env, _NUM_WORLDS)
 
 
 def first_observations(world: base.World) -> types.Observations:
@@ -280,8 +271,9 @@ def _check_names(roles: tuple[types.Role, ...]) -> None:
   """Raises base.WorldError if a name is not a valid argument of a policy.
 
   Policies have the arguments `own`, each kind, `<kind>_mask` and `memory`.
+  Those of several roles, but for the last, begin with `<role>_`.
   """
-  names = [role.name for role in roles]
+  names, taken = [role.name for role in roles], set()
   for index, role in enumerate(roles):
     if not _is_name(role.name) or role.name in names[:index]:
       raise base.WorldError(
@@ -296,6 +288,13 @@ def _check_names(roles: tuple[types.Role, ...]) -> None:
           'greedy, memory and, for a kind with a mask, <kind>_mask are other '
           'arguments of a policy'
         )
+    flat = {f'{role.name}_{x}' for x in ('own', *role.entity_sizes, *masks)}
+    for name in flat & taken:
+      raise base.WorldError(
+        f'roles[{index}] ({role.name}): a policy would have two arguments '
+        f'{name}, which are <role>_<kind>; rename a role or a kind of entities'
+      )
+    taken |= flat
 
 
 def _is_name(given: Any) -> bool:

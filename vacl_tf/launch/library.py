@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from vacl_tf import agents
 from vacl_tf import bounds
+from vacl_tf import builtin
 from vacl_tf import config
 from vacl_tf import entity_counts as entity_counts_lib
 from vacl_tf import environments
@@ -32,6 +33,7 @@ from vacl_tf.launch import records
 from vacl_tf.launch import run_folder
 from vacl_tf.launch import session
 from vacl_tf.launch import signals
+from vacl_tf.training import export
 from vacl_tf.training import policy_files
 
 load_policy = policy_files.load_policy
@@ -156,10 +158,15 @@ def make_worlds(cfg: config.Config) -> tuple[base.World, ...]:
 
 
 def check_playable(cfg: config.Config, env: base.World) -> None:
-  """Raises ValueError if the agent can't play a world."""
+  """Raises ValueError if the agent can't play a world, or be exported."""
   agents.check(
     cfg, env.roles, lambda: checked_simulator.first_observations(env)
   )
+  if cfg.agent.name not in builtin.AGENTS:
+    try:
+      export.check(agents.make(cfg, env.roles), env.roles)
+    except ValueError as error:
+      raise ValueError(f'agent={cfg.agent.name}: {error}') from error
 
 
 def _checked_worlds(

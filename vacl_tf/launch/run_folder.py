@@ -57,8 +57,6 @@ _LEFTOVERS = (
   'curriculum.new.npz',  # From earlier versions.
 )
 _INDEX = r'ckpt-\d+\.index(\.broken)?'
-# TensorFlow takes a path with one of these for a glob pattern.
-_NOT_IN_NAMES = '[\\'
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 
 # Checkpoints of a run that has not ended its first iteration.
@@ -125,16 +123,10 @@ def hold(
 
 def check_name(path: pathlib.Path, flag: str = 'run_dir') -> None:
   """Raises UsageError for a name that TensorFlow can't read."""
-  name = os.fspath(path)
-  found = [x for x in _NOT_IN_NAMES if x in name]
-  try:
-    name.encode()
-  except UnicodeEncodeError:
-    found.append('bytes that are not UTF-8')
-  if found:
+  if found := files.unreadable(path):
     raise command_line.UsageError(
-      f'{flag}={name} contains {" and ".join(found)}, which TensorFlow cannot '
-      f'read in a path; give another --{flag}'
+      f'{flag}={path} contains {found}, which TensorFlow cannot read in a '
+      f'path; give another --{flag}'
     )
 
 

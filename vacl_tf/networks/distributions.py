@@ -243,5 +243,10 @@ def entropy(log_probs: tf.Tensor) -> tf.Tensor:
 
 def draw_actions(logits: tf.Tensor, uniform: tf.Tensor) -> tf.Tensor:
   """Returns actions int32 [...] for logits [..., A] at quantiles [...]."""
-  bounds = tf.cumsum(tf.nn.softmax(logits), -1)[..., :-1]
-  return tf.reduce_sum(tf.cast(uniform[..., None] >= bounds, tf.int32), -1)
+  probs = tf.nn.softmax(logits)
+  bounds = tf.cumsum(probs, -1)[..., :-1]
+  found = tf.reduce_sum(tf.cast(uniform[..., None] >= bounds, tf.int32), -1)
+  # Rounding of the sums may lead to a choice of probability 0.
+  choices = tf.range(logits.shape[-1])
+  is_possible = (probs > 0.0) & (choices <= found[..., None])
+  return tf.reduce_max(tf.where(is_possible, choices, 0), -1)

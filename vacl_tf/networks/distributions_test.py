@@ -39,6 +39,23 @@ class DrawTest(parameterized.TestCase, tf.test.TestCase):
     found = distributions.draw_actions(logits, tf.fill([1000], almost_one))
     self.assertAllInRange(found, 0, 4)
 
+  @parameterized.product(masked=((4,), (2,), (0, 3, 4)), jit=(False, True))
+  def test_what_is_impossible_is_never_drawn(self, masked, jit):
+    logits = np.random.default_rng(0).normal(size=[5000, 5]).astype(np.float32)
+    logits[:, masked] = -np.inf
+    sums = np.cumsum(tf.nn.softmax(logits), -1)
+    draw = tf.function(distributions.draw_actions, jit_compile=jit)
+    almost_one = np.nextafter(np.float32(1.0), np.float32(0.0))
+    for number in (*sums.T, np.zeros(5000), np.full(5000, almost_one)):
+      number = np.float32(number)
+      for near in (
+        number,
+        np.nextafter(number, 0.0),
+        np.nextafter(number, 1.0),
+      ):
+        found = draw(logits, np.float32(near))
+        self.assertNoCommonElements(set(found.numpy()), masked)
+
 
 class CategoricalTest(tf.test.TestCase):
   def setUp(self):

@@ -14,6 +14,7 @@ from vacl_tf import config
 from vacl_tf import overrides
 from vacl_tf import randomness
 from vacl_tf import types
+from vacl_tf import user_code
 from vacl_tf.agents import base as agent_base
 from vacl_tf.environments import base
 from vacl_tf.networks import distributions
@@ -108,6 +109,14 @@ class ExportedPolicy(tf.Module):
       found |= {start + name: x for name, x in outputs.items()}
       found[start + 'action'] = tf.where(greedy, distribution.mode(), drawn)
     return found
+
+
+def check(agent: agent_base.Agent, roles: tuple[types.Role, ...]) -> None:
+  """Raises ValueError if an agent of a user's can't be exported."""
+  try:
+    ExportedPolicy(agent, roles).initial_state.get_concrete_function()
+  except Exception as error:
+    raise ValueError(f'export failed: {user_code.told(error)}') from error
 
 
 def _varying(one: tf.TensorShape, other: tf.TensorShape) -> list[int | None]:

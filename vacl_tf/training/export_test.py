@@ -27,6 +27,7 @@ from vacl_tf import randomness
 from vacl_tf import types
 from vacl_tf.agents import base as agent_base
 from vacl_tf.environments import base
+from vacl_tf.environments import checked_simulator
 from vacl_tf.testing import fakes
 from vacl_tf.training import checkpoints
 from vacl_tf.training import evaluation
@@ -143,6 +144,21 @@ class ExportTest(_Case):
     for one, other in itertools.combinations(drawn, 2):
       self.assertNotAllEqual(one, other)
 
+  def test_roles_never_share_an_argument(self):
+    world = fakes.LineWorld()
+    world.roles = tuple(
+      types.Role(name, 1, types.discrete(3), 2, {kind: 2})
+      for name, kind in (('seeker', 'team_boxes'), ('seeker_team', 'boxes'))
+    )
+    self.assertLen(export.specs(world.roles), 3)  # And not 4.
+    with self.assertRaisesRegex(
+      base.WorldError, r'^roles\[1\] \(seeker_team\): .* seeker_team_boxes, wh'
+    ):
+      checked_simulator.check_world(world)
+    world.roles = (world.roles[0], world.roles[1]._replace(name='team'))
+    with self.assertRaisesRegex(base.WorldError, '^observation'):
+      checked_simulator.check_world(world)  # The names are all right.
+
   def test_it_says_what_the_network_says(self):
     policy, facts = policy_files.load_policy(self.directory)
     self.assertEqual(facts['env'], 'simple_spread')
@@ -165,6 +181,17 @@ class ExportTest(_Case):
       checkpoints.UnusableError, 'saved_model folder'
     ):
       policy_files.load_policy(self.directory)
+
+  @parameterized.parameters('br[ab]', 'back\\slash')
+  def test_a_path_that_tensorflow_cannot_read_is_refused(self, name):
+    directory = self.folder / name
+    self.directory.rename(directory)
+    for run_graph in (False, True):
+      with self.assertRaisesRegex(
+        checkpoints.UnusableError,
+        r'contains [\[\\], which .* rename the folder',
+      ):
+        policy_files.load_policy(directory, run_graph)
 
   def _facts(self) -> dict[str, Any]:
     return json.loads((self.directory / 'policy.json').read_text())

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from typing import Any
 
 NEW = '.new'  # Suffix of files and folders that are not complete yet.
+# TensorFlow takes a path with one of these for a glob pattern.
+_NOT_IN_NAMES = '[\\'
 _GRAPH_NODE = re.compile(r'{{.*?}} ?')  # A place in a graph; no help to a user.
 
 
@@ -63,7 +65,7 @@ def write_text(path: pathlib.Path, text: str) -> None:
     WriteError: it can't be written; the old file is unchanged.
   """
   with writing(path), replaced(path) as beside:
-    beside.write_text(text)
+    beside.write_text(text, encoding='utf-8')
 
 
 def write_json(path: pathlib.Path, content: Any) -> None:
@@ -95,6 +97,17 @@ def set_aside(path: pathlib.Path, ending: str) -> pathlib.Path:
   with writing(path):
     free = next(x for x in beside if not os.path.lexists(x))
     return path.rename(free)
+
+
+def unreadable(path: pathlib.Path) -> str:
+  """Returns what TensorFlow can't read in a path, '' if there is nothing."""
+  name = os.fspath(path)
+  found = [x for x in _NOT_IN_NAMES if x in name]
+  try:
+    name.encode()
+  except UnicodeEncodeError:
+    found.append('bytes that are not UTF-8')
+  return ' and '.join(found)
 
 
 def first_line(error: Exception) -> str:

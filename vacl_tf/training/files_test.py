@@ -3,6 +3,7 @@
 """A file is the old one or the new one, and never part of either."""
 
 import errno
+import locale
 import os
 import pathlib
 from unittest import mock
@@ -39,6 +40,14 @@ class FilesTest(parameterized.TestCase):
     ):
       files.write_text(self.path, 'new')
     self.assertEqual(deeds, ['fsync', 'replace', 'fsync'])
+
+  def test_text_is_utf_8_whatever_the_locale_is(self):
+    self.addCleanup(
+      locale.setlocale, locale.LC_CTYPE, locale.setlocale(locale.LC_CTYPE)
+    )
+    locale.setlocale(locale.LC_CTYPE, 'C')
+    files.write_text(self.path, 'größer')
+    self.assertEqual(self.path.read_bytes().decode(), 'größer')
 
   def test_errors_of_other_kinds_are_named_by_their_first_line(self):
     with self.assertRaisesRegex(files.WriteError, r'\(it is full\)$'):

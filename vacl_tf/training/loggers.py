@@ -8,6 +8,7 @@ import io
 import math
 import os
 import pathlib
+import re
 import struct
 import sys
 import time
@@ -36,6 +37,8 @@ _RARE = ('dropped', 'unstable_worlds')
 SPEED = 'steps_per_second'
 CONSTANTS = '_hparams_'  # Part of the name of the event that holds them.
 _EVENTS = 'tfevents'  # Part of the names of TensorBoard's files.
+# Columns of evaluations. A curriculum may have a coverage_of_easy of its own.
+_SCORE = re.compile(r'success|coverage(_n\d+(x\d+)*)?')
 _HEAD_BYTES, _TAIL_BYTES = 12, 4  # Bytes around each event in such a file.
 
 
@@ -98,10 +101,10 @@ class CsvLogger:
         'away to continue without the rows so far'
       ) from error
     if rows and last_iteration % interval:
-      scores = [x for x in names if _is_score(x)]
+      scores = [x for x in names if _SCORE.fullmatch(x)]
       rows[-1] |= dict.fromkeys(scores, '')
     with files.writing(path), files.replaced(path) as beside:
-      with beside.open('w', newline='') as file:
+      with beside.open('w', newline='', encoding='utf-8') as file:
         writer = csv.DictWriter(file, names)
         if names:
           writer.writeheader()
@@ -370,11 +373,6 @@ def _table(
     for cell in cells.items():
       table.add_row(*cell)
   return table
-
-
-def _is_score(name: str) -> bool:
-  """Returns whether a column comes from evaluations, like coverage_n4."""
-  return name == 'success' or name.startswith('coverage')
 
 
 def _share(value: float) -> str:

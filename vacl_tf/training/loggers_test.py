@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What metrics.csv holds, also after a run was set back."""
 
+import csv
 import io
+import locale
 import math
 import os
 import pathlib
@@ -73,6 +75,19 @@ class CsvLoggerTest(tf.test.TestCase, parameterized.TestCase):
       [line.split(',')[3:6] for line in self._lines()],
       [['coverage', 'success', 'coverage_n4'], [''] * 3, ['0.2'] * 3, [''] * 3],
     )
+
+  def test_cut_keeps_what_a_curriculum_measures(self):
+    name = 'coverage_of_größe'
+    self._write(_row(1) | {name: 0.5})
+    # Whatever the locale of the process is.
+    self.addCleanup(
+      locale.setlocale, locale.LC_CTYPE, locale.setlocale(locale.LC_CTYPE)
+    )
+    locale.setlocale(locale.LC_CTYPE, 'C')
+    loggers.CsvLogger.cut(self.path, 1, 2, self.fail)
+    content = self.path.read_bytes().decode()
+    [row] = csv.DictReader(content.splitlines())
+    self.assertEqual((row['coverage'], row[name]), ('', '0.5'))
 
   def test_cut_keeps_an_evaluation_that_was_due(self):
     self._write(_row(1), _row(2, 0.25))

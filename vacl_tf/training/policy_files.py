@@ -57,6 +57,11 @@ def load_policy(
       used in this way.
   """
   directory = _exported(pathlib.Path(os.path.expanduser(directory)))
+  if found := files.unreadable(directory):
+    raise checkpoints.UnusableError(
+      f'{directory} contains {found}, which TensorFlow cannot read in a path; '
+      'rename the folder or move it'
+    )
   facts = _read_facts(directory)
   if run_graph:
     return _load_graph(directory), facts
