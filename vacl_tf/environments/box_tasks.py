@@ -163,24 +163,14 @@ class Box(task_space.TaskSpace):
     self, num_tasks: int, rng: np.random.Generator
   ) -> np.ndarray:
     """Returns feasible tasks [num_tasks, D]."""
-    found, missing = [], num_tasks
-    # Small batches are fast, but _MOST_ROUNDS draws of a single task may all be
-    # infeasible. Larger batches follow then.
-    sizes = [num_tasks, max(num_tasks, _NUM_KNOWN)]
-    for size in np.repeat(sizes, _MOST_ROUNDS).tolist():
+
+    def draw(size: int) -> np.ndarray:
       # Rounding to float32 may put the sum slightly above `high`.
       drawn = rng.random([size, *self.shape], np.float32)
       drawn = self._low + (self._high - self._low) * drawn
-      drawn = np.minimum(drawn, self._high).reshape([size, self.num_dims])
-      found.append(drawn[self._judge(drawn).all(1)])
-      missing -= len(found[-1])
-      if missing <= 0:
-        return np.concatenate(found)[:num_tasks]
-    num_drawn = _MOST_ROUNDS * sum(sizes)
-    raise simulator.WorldError(
-      f'feasible: only {num_tasks - missing} of {num_drawn} tasks anywhere in '
-      'the box are feasible; give a smaller box around the feasible ones'
-    )
+      return np.minimum(drawn, self._high).reshape([size, self.num_dims])
+
+    return draw_feasible(num_tasks, draw, self._judge)
 
   def _judge(self, phi: np.ndarray) -> np.ndarray:
     """Returns bool [..., entities] of tasks [..., D]."""
@@ -220,29 +210,89 @@ class Box(task_space.TaskSpace):
     tasks = np.where(tasks < self._low, self._low + rim, tasks)
     tasks = np.where(tasks > self._high, self._high - rim, tasks)
     given = tasks.astype(np.float32).reshape([len(tasks), self.num_dims])
-    rows, scale = given.copy(), width.reshape([-1])
-    entities = np.argwhere(~self._judge(given)).tolist()
-    for row, entity in entities:
-      dims = self.entity_of_dim == entity
-      near = _nearest(given[row, dims], self._known[:, dims], scale[dims])
-      rows[row, dims] = self._known[near, dims]
-    if entities:
-      for row in np.flatnonzero(~self._judge(rows).all(1)):
-        rows[row] = self._known[_nearest(given[row], self._known, scale)]
+    scale = width.reshape([-1])
+    rows = moved_to_known(
+      given, self._known, self._judge, self.entity_of_dim, scale
+    )
     return rows.reshape(phi.shape)
 
 
-def _nearest(
-  point: np.ndarray, points: np.ndarray, scale: np.ndarray
-) -> np.intp:
-  """Returns the index of the nearest of points [K, S] to a point [S].
+def draw_feasible(
+  num_tasks: int,
+  draw: Callable[[int], np.ndarray],
+  judge: Callable[[np.ndarray], np.ndarray],
+) -> np.ndarray:
+  """Returns feasible tasks [num_tasks, D], by rejection sampling.
 
   Args:
-    point: the point.
-    points: the points to choose from.
+    num_tasks: number of tasks.
+    draw: returns K tasks [K, D] anywhere in the box, given K.
+    judge: returns bool [K, entities], which entities of tasks are feasible.
+
+  Raises:
+    simulator.WorldError: feasible tasks are too rare.
+  """
+  found, missing = [], num_tasks
+  # Small batches are fast, but _MOST_ROUNDS draws of a single task may all be
+  # infeasible. Larger batches follow then.
+  sizes = [num_tasks, max(num_tasks, _NUM_KNOWN)]
+  for size in np.repeat(sizes, _MOST_ROUNDS).tolist():
+    drawn = draw(size)
+    found.append(drawn[judge(drawn).all(1)])
+    missing -= len(found[-1])
+    if missing <= 0:
+      return np.concatenate(found)[:num_tasks]
+  num_drawn = _MOST_ROUNDS * sum(sizes)
+  raise simulator.WorldError(
+    f'feasible: only {num_tasks - missing} of {num_drawn} tasks anywhere in '
+    'the box are feasible; give a smaller box around the feasible ones'
+  )
+
+
+def moved_to_known(
+  given: np.ndarray,
+  known: np.ndarray,
+  judge: Callable[[np.ndarray], np.ndarray],
+  entity_of_dim: np.ndarray,
+  scale: np.ndarray,
+) -> np.ndarray:
+  """Returns tasks [K, D], of which infeasible ones are moved to known ones.
+
+  Infeasible entities get the numbers of the nearest one of the same entity. If
+  the task as a whole is still infeasible, the nearest task replaces it.
+
+  Args:
+    given: tasks [K, D].
+    known: feasible tasks [M, D].
+    judge: returns bool [K, entities], which entities of tasks are feasible.
+    entity_of_dim: [D], the entity that each number belongs to.
+    scale: [D], the unit of each number.
+  """
+  rows, is_legal = given.copy(), judge(given)
+  if is_legal.all():
+    return rows
+  for entity, is_fine in enumerate(is_legal.T):
+    dims = entity_of_dim == entity
+    moved, points = given[~is_fine][:, dims], known[:, dims]
+    rows[np.ix_(~is_fine, dims)] = points[_nearest(moved, points, scale[dims])]
+  is_wrong = ~judge(rows).all(1)
+  rows[is_wrong] = known[_nearest(given[is_wrong], known, scale)]
+  return rows
+
+
+def _nearest(
+  points: np.ndarray, others: np.ndarray, scale: np.ndarray
+) -> np.ndarray:
+  """Returns the indices of the nearest of others [M, S] to points [K, S].
+
+  Args:
+    points: the points.
+    others: the points to choose from.
     scale: [S], the unit of each number.
   """
-  return np.argmin(np.sum(((points - point) / scale) ** 2, 1))
+  scale = scale.astype(np.float64)  # A difference of large numbers follows.
+  points, others = points / scale, others / scale
+  return np.argmin(np.sum(others**2, 1) - 2.0 * points @ others.T, 1)
 
 
 def map_of(boxes: Sequence[Box]) -> map_layout.MapLayout | None:

@@ -56,13 +56,13 @@ class Service:
     return self._round if self._size else None
 
   def sample(self, size: int) -> np.ndarray:
-    """Begins a round; returns its tasks [size, D]."""
+    """Begins a round; returns its tasks [size, D].
+
+    Raises:
+      base.CurriculumError: the curriculum returns other tasks than asked for.
+    """
     before = self._state()
-    # Not a Python number, since TensorFlow keeps a tensor of each for ever.
-    step = tf.constant(np.int32(self._round))
-    self._batches = self._whole(
-      lambda: self._sample(step, tf.constant(size)), before
-    )
+    self._batches = self._whole(lambda: self._checked(size), before)
     self._before, self._size, self._round = before, size, self._round + 1
     phi = np.asarray(self._batches[0].phi)[:size]
     return self._space.to_trainer(phi)
@@ -111,6 +111,21 @@ class Service:
     self._assign(arrays)
     self._round, size = counters['round'], counters['size']
     return self.sample(size) if size else None
+
+  def _checked(self, size: int) -> tuple[types.TaskBatch, ...]:
+    """Draws a batch and checks it; one that ignores `size` gets that size."""
+    # Not a Python number, since TensorFlow keeps a tensor of each for ever.
+    step = tf.constant(np.int32(self._round))
+    [batch] = self._sample(step, tf.constant(size))
+    source, rows, given = self._curriculum.source, len(batch.phi), batch.size
+    if rows != self._num_tasks or given < size:
+      raise base.CurriculumError(
+        f'{source}: expected {self._num_tasks} tasks and a size of {size}, '
+        f'given {rows} tasks and a size of {int(given)}'
+      )
+    batch = batch._replace(size=tf.constant(size))
+    checks.check_tasks(batch, self._space, source)
+    return (batch,)
 
   def _sample_step(
     self, step: tf.Tensor, size: tf.Tensor

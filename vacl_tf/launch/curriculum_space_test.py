@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A trainer's box, whatever its units, is one that curricula know."""
 
+import time
+
 import numpy as np
 import tensorflow as tf
 from absl.testing import parameterized
@@ -73,6 +75,23 @@ class TrainerSpaceTest(tf.test.TestCase, parameterized.TestCase):
     known = {tuple(x) for x in np.round(easy, 3)}
     self.assertContainsSubset(set(rows), known)
 
+  @parameterized.parameters(True, False)
+  def test_easy_tasks_are_judged_as_the_trainer_will_get_them(self, is_lost):
+    low, high = -np.ones([4]), np.ones([4])
+    least = np.float32(0.9)  # Rounding moves this number below itself.
+    easy = np.array([[0.9, 0, 0, 0], [0.9, 0, 0, 0.2], [0.95, 0, 0, 0]])
+    easy = easy[: 2 if is_lost else 3].astype(np.float32)
+    space = curriculum_space.TrainerSpace(
+      *(low, high, 4, easy), lambda tasks: tasks[:, :1] >= least
+    )
+    self.assertTrue(np.all(easy[:, 0] >= least))
+    if is_lost:
+      with self.assertRaisesRegex(ValueError, '^easy: all 2 tasks become inf'):
+        space.sample_easy(3, tf.constant([0, 0]))
+      return
+    phi = space.sample_easy(3, tf.constant([0, 0])).numpy()
+    self.assertAllClose(space.to_trainer(phi), easy[[2, 2, 2]], atol=1e-6)
+
   def test_without_easy_tasks_it_says_so(self):
     space = curriculum_space.TrainerSpace(_LOW, _HIGH, 1, None, None)
     with self.assertRaisesRegex(ValueError, '^easy=None: .* tasks; give some$'):
@@ -106,6 +125,63 @@ class TrainerSpaceTest(tf.test.TestCase, parameterized.TestCase):
       third, _first_is_positive(space.to_trainer(phi)), 'the answers agree'
     )
 
+  def test_one_question_at_a_time(self):
+    busy, overlaps = [], []
+
+    def slow(tasks):
+      overlaps.extend(busy)
+      busy.append(True)
+      time.sleep(0.01)
+      busy.pop()
+      return _first_is_positive(tasks)
+
+    space, rng = self._space(slow), np.random.default_rng(0)
+    phi = rng.uniform(-2.9, 2.9, [8, 6, 4]).astype(np.float32)
+    ask = tf.function(lambda phi: [space.feasible(x) for x in tf.unstack(phi)])
+    tasks = space.to_trainer(phi.reshape([-1, 4]))
+    expected = _first_is_positive(tasks).reshape([8, 6, 2])
+    self.assertAllEqual(ask(tf.constant(phi)), expected)
+    self.assertEmpty(overlaps)
+
+  @parameterized.product(is_whole=[True, False], has_easy=[True, False])
+  def test_clipped_tasks_are_feasible_and_near(self, is_whole, has_easy):
+    def oracle(tasks):
+      square = (tasks.reshape([-1, 2, 2]) ** 2).sum(-1)
+      if is_whole:
+        return np.repeat(square.sum(1, keepdims=True) < 1.0, 2, 1)
+      return square < 0.5
+
+    easy = np.zeros([3, 4], np.float32) if has_easy else None
+    space = curriculum_space.TrainerSpace(
+      *(-np.ones([4]), np.ones([4]), 2, easy, oracle)
+    )
+    rng = np.random.default_rng(0)
+    phi = rng.uniform(-3.5, 3.5, [50, 4]).astype(np.float32)
+    was_legal = np.all(space.feasible(phi), 1)
+    clip = tf.function(lambda phi: space.clip(phi, tf.constant([1, 2])))
+    found = clip(tf.constant(phi)).numpy()
+    self.assertTrue(np.all(space.feasible(found)))
+    self.assertBetween(was_legal.sum(), 1, 49)
+    self.assertAllEqual(found[was_legal], phi[was_legal])
+    # Not anywhere: numbers of known tasks lie this close, even whole tasks.
+    near = np.linalg.norm(np.clip(phi, -3.0, 3.0) - found, axis=1)
+    self.assertLess(near.mean(), 3.0)
+    eager = space.clip(tf.constant(phi), tf.constant([1, 2]))
+    self.assertAllEqual(found, eager)
+    nowhere = np.full([2, 4], np.nan, np.float32)
+    self.assertAllEqual(clip(tf.constant(nowhere)), nowhere)  # Not hidden.
+
+  def test_uniform_tasks_may_be_rare(self):
+    side = 0.005**0.25  # Of the feasible part of the box: 0.5 % of it.
+    space = curriculum_space.TrainerSpace(
+      -np.ones([4]),
+      np.ones([4]),
+      *(4, None, lambda tasks: (np.abs(tasks) < side).all(1)[:, None]),
+    )
+    for seed in range(20):  # A task may take more than 1000 draws.
+      phi = space.sample_uniform(120, tf.constant([0, seed]))
+      self.assertTrue(np.all(space.feasible(phi)))
+
   def test_uniform_tasks_are_feasible_and_fill_the_region(self):
     space = self._space(_first_is_positive)
     sample = tf.function(lambda seed: space.sample_uniform(4000, seed))
@@ -121,7 +197,7 @@ class TrainerSpaceTest(tf.test.TestCase, parameterized.TestCase):
     space = self._space(lambda tasks: np.zeros([len(tasks), 2], bool))
     with self.assertRaises(tf.errors.OpError):
       tf.function(lambda: space.sample_uniform(2, tf.constant([3, 4])))()
-    self.assertRegex(str(space.failure), '^feasible: none of 1000 tasks')
+    self.assertRegex(str(space.failure), '^feasible: only 0 of 1002000 tasks')
 
   def test_what_the_trainer_raises_is_kept(self):
     def fail(tasks):
