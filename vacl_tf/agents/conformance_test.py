@@ -20,6 +20,7 @@ from vacl_tf.agents import base
 
 _STEPS, _WORLDS, _HIDDEN = 4, 3, 8
 _SLOTS = 3
+_compiled = functools.partial(tf.function, jit_compile=True, autograph=False)
 
 
 class _Mirror:
@@ -198,7 +199,9 @@ def _unroll(agent, roles, observations):
 
 
 def _evaluate(agent, roles, played) -> base.Evaluation:
-  _, value_memory = _unroll(agent, roles, played.observations)
+  value_memory = agent.initial_value_memory(_WORLDS, _num_agents(roles))
+  if tf.nest.flatten(value_memory):  # Else there is nothing to find out.
+    _, value_memory = _unroll(agent, roles, played.observations)
   length = agent.segment_length
   return agent.evaluate(
     types.Sequence(
@@ -348,11 +351,7 @@ class ConformanceTest(parameterized.TestCase, tf.test.TestCase):
       pairs = zip(found.distributions, actions, strict=True)
       return [x.log_prob(action) for x, action in pairs], found.values
 
-    compiled = tf.function(
-      lambda: outputs(_evaluate(agent, roles, played)),
-      jit_compile=True,
-      autograph=False,
-    )
+    compiled = _compiled(lambda: outputs(_evaluate(agent, roles, played)))
     self.assertNear(compiled(), outputs(_evaluate_played(agent, roles)))
 
   @parameterized.parameters(*_CASES)

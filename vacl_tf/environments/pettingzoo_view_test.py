@@ -140,6 +140,11 @@ class OracleTest(parameterized.TestCase):
 
 
 class OptionsTest(parameterized.TestCase):
+  @classmethod
+  def setUpClass(cls):
+    super().setUpClass()
+    cls._shared = _view(num_agents=2)
+
   def test_a_task_is_placed_for_one_episode(self):
     view, phi = _view(num_agents=2), np.linspace(-2.0, 2.0, 8)
     observations, infos = view.reset(options={'task': phi})
@@ -175,7 +180,7 @@ class OptionsTest(parameterized.TestCase):
     ([1], r'options=\[1\] is not a dict'),
   )
   def test_bad_ones_are_refused_and_the_episode_goes_on(self, options, message):
-    view = _view(num_agents=2)
+    view = self._shared
     view.reset()
     before = view.simulator.state
     with self.assertRaisesRegex(ValueError, message) as error:

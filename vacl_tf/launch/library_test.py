@@ -4,6 +4,7 @@
 
 import contextlib
 import csv
+import functools
 import importlib.util
 import os
 import pathlib
@@ -27,14 +28,10 @@ from vacl_tf.training import loop
 from vacl_tf.training import programs as programs_lib
 from vacl_tf.training import replicas
 
-_STEPS = 3
-
 
 def _config(num_agents=2, **more):
-  cfg = vacl_tf.make_config(
-    'simple_spread', num_agents, curriculum='uniform', **more
-  )
-  return tiny.shrunk(cfg)
+  more |= {'curriculum': 'uniform', 'changes': {'agent.num_hops': 1}}
+  return tiny.shrunk(vacl_tf.make_config('simple_spread', num_agents, **more))
 
 
 class ConfigTest(parameterized.TestCase):
@@ -135,8 +132,7 @@ class TrainTest(parameterized.TestCase):
     super().setUp()
     self.folder = pathlib.Path(self.create_tempdir().full_path)
     self.cfg = _config()
-    training = self.cfg.training
-    self.steps = training.num_tasks * self.cfg.environment.horizon
+    self.steps = self.cfg.training.num_tasks * self.cfg.environment.horizon
 
   def _train(self, name: str, iterations: int, cfg=None, **more):
     return vacl_tf.train(
@@ -148,26 +144,28 @@ class TrainTest(parameterized.TestCase):
 
   @contextlib.contextmanager
   def _pretended(self, killed_after=-1):
-    """Lets iterations take no time; all that is written is real."""
+    """Lets iterations take no time; only policies and curves stay empty."""
 
-    def iterate(run, programs, cfg):
-      del programs, cfg
+    def iterate(run, *_):
       if int(run.iteration) == killed_after:
         raise RuntimeError  # As good as a kill before the next checkpoint.
       time.sleep(0.001)
       run.iteration.assign_add(1)
       run.env_steps.assign_add(self.steps)
-      names = ('policy_loss', 'value_loss', 'entropy', 'return_mean')
-      return dict.fromkeys(names, 0.5)
+      return dict.fromkeys(loop._WATCHED, 0.5)
 
-    def evaluate(run, programs):
-      del programs
+    def evaluate(run, _):
       return dict.fromkeys(run.score_names, 0.5)
+
+    def export(*arguments):
+      (arguments[-1] / 'saved_model').mkdir(exist_ok=True)
 
     made = mock.Mock(replicas=replicas.ALONE)
     with (
       mock.patch.object(loop, 'iterate', iterate),
       mock.patch.object(loop, 'evaluate', evaluate),
+      mock.patch.object(library.session, '_export', export),
+      mock.patch.object(library.session.plot, 'plot', return_value=[]),
       mock.patch.object(programs_lib, 'Programs', return_value=made) as found,
     ):
       yield found
@@ -181,26 +179,26 @@ class TrainTest(parameterized.TestCase):
 
   def test_trained_resumed_and_evaluated_in_one_process(self):
     seen = []
-    first = self._train('run', 1)
+    uncompiled = functools.partial(programs_lib.Programs, use_xla=False)
+    with mock.patch.object(programs_lib, 'Programs', uncompiled):  # Is sooner.
+      first = self._train('run', 1)
     self.assertLess(first.rows[0]['wall_seconds'], 600.0)  # Of this call.
-    rest = self._train('run', _STEPS, on_row=seen.append)
+    rest = self._train('run', 3, on_row=seen.append)
     self.assertEqual(rest.rows, seen)
     self.assertEqual([row['iteration'] for row in seen], [2, 3])
     self.assertBetween(rest.coverage, 0.0, 1.0)
-    again = self._train('run', _STEPS)
+    again = self._train('run', 3)
     self.assertEqual((again.rows, again.coverage), ([], rest.coverage))
-    self.assertLen(self._file('run'), _STEPS)
-    film = self.folder / 'film.gif'
-    found = vacl_tf.evaluate(
-      rest.run_dir, num_agents=3, num_tasks=4, video=film
-    )
+    self.assertLen(self._file('run'), 3)
+    gif = self.folder / 'film.gif'
+    found = vacl_tf.evaluate(rest.run_dir, num_agents=3, num_tasks=4, video=gif)
     self.assertEqual((found['num_agents'], found['num_tasks']), (3, 4))
-    self.assertEqual(found['video'], str(film))
-    self.assertStartsWith(film.read_bytes(), b'GIF8')
+    self.assertEqual(found['video'], str(gif))
+    self.assertStartsWith(gif.read_bytes(), b'GIF8')
     self.assertBetween(found['coverage']['mean'], 0.0, 1.0)
     policy, facts = vacl_tf.load_policy(rest.run_dir / 'saved_model')
     self.assertTrue(policy)
-    self.assertEqual(facts['iteration'], _STEPS)
+    self.assertEqual(facts['iteration'], 3)
 
   def test_a_folder_of_another_run(self):
     with self._pretended():

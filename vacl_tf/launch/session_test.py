@@ -3,6 +3,7 @@
 """A user's session: train, stop, go on, evaluate, all by command."""
 
 import csv
+import functools
 import importlib
 import json
 import pathlib
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import time
 from typing import Any
+from unittest import mock
 
 from absl.testing import absltest
 from PIL import Image
@@ -20,6 +22,8 @@ from vacl_tf.launch import evaluate
 from vacl_tf.launch import main
 from vacl_tf.launch import plot
 from vacl_tf.testing import commands
+from vacl_tf.training import loop
+from vacl_tf.training import programs as programs_lib
 
 _SMALL = (
   '--config.training.num_tasks=20',
@@ -82,15 +86,8 @@ class SessionTest(absltest.TestCase):
     last = str(200 * (done + 3))
     self.assertTrue((path / 'saved_model').exists())
     # Nothing that was evaluated is lost by another interval.
-    rare = '--evaluation_interval=1000'
-    process = _start(*flags, f'--num_env_steps={last}', rare)
-    self.assertIn(
-      f'Resuming in {path}: iteration {done}', process.stdout.readline()
-    )
-    # It stays until the next one is whole.
-    self.assertTrue((path / 'saved_model').exists())
-    code, out, err = _finish(process)
-    self.assertEqual(code, 0, err)
+    steps = f'--num_env_steps={last}'
+    self._resume(path, done, *flags, steps, '--evaluation_interval=1000')
     rows = list(csv.DictReader(metrics.open()))
     self.assertEqual(
       [int(row['iteration']) for row in rows], list(range(1, done + 4))
@@ -104,6 +101,26 @@ class SessionTest(absltest.TestCase):
     self._end_earlier(path, int(last) - 200, *flags)
     self._evaluate(path)
     self._end_unevaluated(path, *flags, f'--num_env_steps={last}')
+
+  def _resume(self, path: pathlib.Path, done: int, *flags: str) -> None:
+    """Goes on to the end, in another process than the one that began."""
+    iterate, has_policy = loop.iterate, []
+
+    def watched(*arguments: Any) -> dict[str, Any]:
+      has_policy.append((path / 'saved_model').exists())
+      return iterate(*arguments)
+
+    uncompiled = functools.partial(programs_lib.Programs, use_xla=False)
+    with (
+      mock.patch.object(loop, 'iterate', watched),
+      mock.patch.object(programs_lib, 'Programs', uncompiled),  # Is sooner.
+    ):
+      code, out, err = _in_here(*flags, command=main)
+    self.assertEqual(code, 0, err)
+    first, *_ = out.splitlines()
+    self.assertIn(f'Resuming in {path}: iteration {done}', first)
+    # It stays until the next one is whole.
+    self.assertEqual(has_policy, [True] * 3)
 
   def _end_earlier(self, path: pathlib.Path, steps: int, *flags: str) -> None:
     """Ends a run at a number of steps that it has already made."""

@@ -7,9 +7,15 @@ from absl.testing import parameterized
 
 from vacl_tf import catalog
 from vacl_tf.testing import products
+from vacl_tf.testing import unoptimized
 
 
 class ProductsTest(tf.test.TestCase, parameterized.TestCase):
+  @classmethod
+  def setUpClass(cls):
+    super().setUpClass()
+    cls.enterClassContext(unoptimized.programs())
+
   @parameterized.parameters(*products.each_once())
   def test_it_trains(self, *product):
     products.check(self, products.Product(*product))

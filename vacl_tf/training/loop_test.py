@@ -8,6 +8,7 @@ born (spread 0.17) or if all values are 0 (spread 0).
 """
 
 import dataclasses
+import functools
 import math
 import time
 from unittest import mock
@@ -47,6 +48,9 @@ _CONFIG = config.Config(
   ),
   training=config.TrainingConfig(num_tasks=200),
 )
+_SHORT = dataclasses.replace(
+  _CONFIG, training=config.TrainingConfig(num_tasks=8)
+)
 
 
 def _programs(run, env, cfg):
@@ -57,6 +61,22 @@ def _programs(run, env, cfg):
     dict.fromkeys(collected, ()),
   )
   return programs
+
+
+@functools.cache
+def _made(cfg):
+  """Returns a run, its programs, traced once for all tests, and its values."""
+  env = fakes.LineWorld()
+  run = run_lib.Run(cfg, [env])
+  return run, _programs(run, env, cfg), [x.numpy() for x in run.variables]
+
+
+def _begun(cfg):
+  """Returns a run as it begins, and its programs; tests do not change these."""
+  run, programs, values = _made(cfg)
+  for variable, value in zip(run.variables, values, strict=True):
+    variable.assign(value)
+  return run, programs
 
 
 class LoopTest(tf.test.TestCase):
@@ -78,11 +98,8 @@ class LoopTest(tf.test.TestCase):
     self.assertEqual(set(programs.num_traces()), {1})
 
   def test_each_rollout_and_iteration_has_its_own_random_numbers(self):
-    training = config.TrainingConfig(num_tasks=8, num_rollouts=2)
-    cfg = dataclasses.replace(_CONFIG, training=training)
-    env = fakes.LineWorld()
-    run = run_lib.Run(cfg, [env])
-    programs = _programs(run, env, cfg)
+    cfg = overrides.replace(_SHORT, {'training.num_rollouts': 2})
+    run, programs = _begun(_SHORT)
     with (
       mock.patch.object(
         programs.counts[0], 'collect', wraps=programs.counts[0].collect
@@ -96,98 +113,87 @@ class LoopTest(tf.test.TestCase):
 
 
 class CheckTest(tf.test.TestCase):
+  def setUp(self):
+    super().setUp()
+    self.begun, self.programs = _begun(_SHORT)
+
+  def _iterate(self, cfg=_SHORT, **changed):
+    """Runs an iteration in which some programs are others."""
+    with mock.patch.multiple(self.programs, **changed):
+      loop.iterate(self.begun, self.programs, cfg)
+
   def test_infeasible_tasks_end_a_run_if_asked(self):
-    env = fakes.LineWorld()
-    for checks_tasks in (False, True):
-      training = config.TrainingConfig(num_tasks=8, checks_tasks=checks_tasks)
-      cfg = dataclasses.replace(_CONFIG, training=training)
-      run = run_lib.Run(cfg, [env])
-      programs = _programs(run, env, cfg)
-      loop.iterate(run, programs, cfg)
-      sample = programs.sample
+    checking = overrides.replace(_SHORT, {'training.checks_tasks': True})
+    sample = self.programs.sample
 
-      def far(seed, sample=sample):
-        [batch] = sample(seed)
-        return (batch._replace(phi=batch.phi + 9.0),)
+    def far(seed):
+      [batch] = sample(seed)
+      return (batch._replace(phi=batch.phi + 9.0),)
 
-      programs.sample = far
-      if not checks_tasks:
-        loop.iterate(run, programs, cfg)
-        continue
-      message = r'sample \(task_expansion.py, line \d+\): expected feasible'
-      with self.assertRaisesRegex(base.CurriculumError, message):
-        loop.iterate(run, programs, cfg)
-      self.assertEqual(int(run.iteration), 1)
-
-  def _make(self):
-    env = fakes.LineWorld()
-    training = config.TrainingConfig(num_tasks=8)
-    cfg = dataclasses.replace(_CONFIG, training=training)
-    run = run_lib.Run(cfg, [env])
-    return run, _programs(run, env, cfg), cfg
+    loop.iterate(self.begun, self.programs, checking)
+    self._iterate(sample=far)
+    message = r'sample \(task_expansion.py, line \d+\): expected feasible'
+    with self.assertRaisesRegex(base.CurriculumError, message):
+      self._iterate(checking, sample=far)
+    self.assertEqual(int(self.begun.iteration), 2)
 
   def test_as_many_tasks_as_were_asked_for(self):
-    run, programs, cfg = self._make()
-    [batch] = programs.sample(run.seed(0))
+    [batch] = self.programs.sample(self.begun.seed(0))
     double = tf.concat([batch.phi, batch.phi], 0)
     for phi, size in ((batch.phi[:4], 4), (batch.phi, 4), (double, 16)):
       wrong = batch._replace(phi=phi, size=tf.constant(size))
-      programs.sample = lambda _, wrong=wrong: (wrong,)
       with self.assertRaisesRegex(
         base.CurriculumError,
         f'expected 8 tasks and a size of 8, given {len(phi)} tasks and a size '
         f'of {size}$',
       ):
-        loop.iterate(run, programs, cfg)
-    self.assertEqual(int(run.env_steps), 0)
+        self._iterate(sample=lambda _, wrong=wrong: (wrong,))
+    self.assertEqual(int(self.begun.env_steps), 0)
 
   def test_what_a_curriculum_measures_is_finite(self):
-    run, programs, cfg = self._make()
-    update = programs.update
+    update = self.programs.update
     for number, given in ((np.inf, 'inf'), ([1.0, 2.0], r'\[1.0, 2.0\]')):
-      programs.update = lambda *args, number=number: {
-        **update(*args),
-        'ratio': tf.constant(number),
-      }
+
+      def wrong(*args, number=number):
+        return {**update(*args), 'ratio': tf.constant(number)}
+
       message = f'^update: expected a number or NaN for ratio, given {given}$'
       with self.assertRaisesRegex(base.CurriculumError, message):
-        loop.iterate(run, programs, cfg)
+        self._iterate(update=wrong)
     # Where the policy is lost its numbers may be, too.
     lost = dict.fromkeys(loop._WATCHED, tf.constant(np.nan))
-    found = loop.together(lost, {'ratio': tf.constant(np.inf)}, run)
+    found = loop.together(lost, {'ratio': tf.constant(np.inf)}, self.begun)
     with self.assertRaisesRegex(loop.DivergedError, 'policy_loss is nan'):
       loop._checked(found, 3)
 
   def test_a_curriculum_measures_under_names_of_its_own(self):
-    run, programs, cfg = self._make()
     for name in ('success', 'coverage', 'entropy', 'env_steps', 'wall_seconds'):
-      programs.update = lambda *_, name=name: {name: tf.constant(0.5)}
       with self.assertRaisesRegex(
         base.CurriculumError,
         f'update: {name} is the name of a metric of training',
       ):
-        loop.iterate(run, programs, cfg)
+        self._iterate(update=lambda *_, name=name: {name: tf.constant(0.5)})
 
   def test_what_a_curriculum_of_a_user_raises_becomes_a_line(self):
     env = fakes.LineWorld()
-    training = config.TrainingConfig(num_tasks=8)
     mine = config.CurriculumConfig(name='mine')
-    cfg = dataclasses.replace(_CONFIG, training=training, curriculum=mine)
+    cfg = dataclasses.replace(_SHORT, curriculum=mine)
+    chooser = base.Uniform(
+      base.Setting(
+        cfg=cfg, space=env.task_space, num_tasks=8, most_tasks=8, seed=(0, 0)
+      )
+    )
     for name, error in (
       ('update', KeyError('none')),
       ('sample', worlds.WorldError('what feasible is told')),
     ):
-      chooser = base.Uniform(
-        base.Setting(
-          cfg=cfg, space=env.task_space, num_tasks=8, most_tasks=8, seed=(0, 0)
-        )
-      )
-      run = run_lib.Run(_CONFIG, [env])
-      run.curriculum = chooser
-      with mock.patch.object(chooser, name, side_effect=error):
-        programs = _programs(run, env, cfg)
+      with (
+        mock.patch.object(self.begun, 'curriculum', chooser),
+        mock.patch.object(chooser, name, side_effect=error),
+      ):
+        programs = _programs(self.begun, env, cfg)
         with self.assertRaises(Exception) as raised:
-          loop.iterate(run, programs, cfg)
+          loop.iterate(self.begun, programs, cfg)
       if name == 'sample':  # Whose fault it is not.
         self.assertIs(raised.exception, error)
       else:
@@ -203,7 +209,7 @@ class TrainTest(parameterized.TestCase, tf.test.TestCase):
   def setUp(self):
     super().setUp()
     self.rows, self.saved = [], []
-    self.run = run_lib.Run(_CONFIG, [fakes.LineWorld()])
+    self.run, _ = _begun(_CONFIG)
     self.coverage = 0.5
     self.metrics = {}
     self.enter_context(mock.patch.object(loop, 'iterate', self._iterate))

@@ -18,6 +18,7 @@ from vacl_tf.training import run as run_lib
 
 _TINY = {
   'agent.hidden_size': 8,
+  'ppo.num_epochs': 2,
   'ppo.num_minibatches': 2,
   'curriculum.capacity': 12,
   'curriculum.num_easy_tasks': 8,

@@ -3,6 +3,7 @@
 """Worlds in the loop that differ from those of the paper, or are broken."""
 
 import contextlib
+import functools
 import math
 import pathlib
 from unittest import mock
@@ -20,6 +21,7 @@ from vacl_tf.curriculum import base as curriculum_base
 from vacl_tf.environments import base
 from vacl_tf.environments import box_tasks
 from vacl_tf.testing import fakes
+from vacl_tf.testing import unoptimized
 from vacl_tf.training import export
 from vacl_tf.training import host_rollout
 from vacl_tf.training import loop
@@ -44,6 +46,22 @@ def _begin(env, agent=_ATTENTION):
   )
   run = run_lib.Run(cfg, [env])
   return run, programs_lib.Programs(run, [env], cfg, use_xla=False), cfg
+
+
+@functools.cache
+def _begin_ending(agent, is_hosted):
+  """Returns a world that ends, what `_begin` does, and what was closed."""
+  line, closed = fakes.EndingWorld(_HORIZON), []
+  env = fakes.HostedWorld(line) if is_hosted else line
+  make = env.make_simulator
+
+  def noted(num_worlds):
+    simulator = make(num_worlds)
+    simulator.close = lambda: closed.append(num_worlds)
+    return simulator
+
+  env.make_simulator = noted
+  return env, *_begin(env, agent), closed
 
 
 def _collect(env, programs):
@@ -79,7 +97,14 @@ def _forgetful_critic():
     yield
 
 
-class ContinuousTest(parameterized.TestCase, tf.test.TestCase):
+class _Case(parameterized.TestCase, tf.test.TestCase):
+  @classmethod
+  def setUpClass(cls):
+    super().setUpClass()
+    cls.enterClassContext(unoptimized.programs())
+
+
+class ContinuousTest(_Case):
   @parameterized.parameters(
     (_ATTENTION, False), (_ATTENTION, True), (_RECURRENT, False)
   )
@@ -150,14 +175,12 @@ class BoxTest(tf.test.TestCase):
     self.assertNotEqual(coverage[0], coverage[2])
 
 
-class EndingTest(parameterized.TestCase, tf.test.TestCase):
+class EndingTest(_Case):
   @parameterized.product(
     agent=(_ATTENTION, _RECURRENT), is_hosted=(True, False)
   )
-  def test_it_trains(self, agent, is_hosted):
-    line = fakes.EndingWorld(_HORIZON)
-    env = fakes.HostedWorld(line) if is_hosted else line
-    run, programs, cfg = _begin(env, agent)
+  def test_it_trains_and_worlds_are_closed_at_the_end(self, agent, is_hosted):
+    env, run, programs, cfg, closed = _begin_ending(agent, is_hosted)
     for _ in range(2):
       metrics = loop.iterate(run, programs, cfg)
       self.assertTrue(all(math.isfinite(x) for x in metrics.values()))
@@ -170,6 +193,11 @@ class EndingTest(parameterized.TestCase, tf.test.TestCase):
     self.assertAllEqual(after_end, np.tile(after_end[:1], [_HORIZON - 2, 1]))
     coverage = loop.evaluate(run, programs)['coverage']
     self.assertBetween(coverage, 0.0, 1.0)
+    self.assertEqual(int(run.iteration), 2)
+    self.assertEmpty(closed)
+    programs.close()
+    num_tests = cfg.training.num_evaluation_tasks
+    self.assertEqual(sum(closed), is_hosted * (_TASKS + num_tests))
 
   @parameterized.parameters(True, False)
   def test_a_task_that_was_solved_once_is_solved(self, is_hosted):
@@ -205,13 +233,14 @@ class EndingTest(parameterized.TestCase, tf.test.TestCase):
   def test_what_was_remembered_is_forgotten_where_it_ends(
     self, is_hosted, has_critic_memory
   ):
+    begin = _begin_ending
     if not has_critic_memory:
       self.enter_context(_forgetful_critic())
-    line = fakes.EndingWorld(_HORIZON)
-    env = fakes.HostedWorld(line) if is_hosted else line
-    run, programs, _ = _begin(env, _RECURRENT)
+      begin = _begin_ending.__wrapped__
+    env, run, programs, *_ = begin(_RECURRENT, is_hosted)
     agent = run.agent
     logits = agent.policies[0].logits.w
+    self.addCleanup(logits.assign, logits.numpy())
     logits.assign(100.0 * logits)  # Else all but uniform everywhere.
     trajectory = _collect(env, programs)
     [memory] = trajectory.memory
@@ -318,7 +347,7 @@ class _Broken(fakes.HostedWorld):
     return made
 
 
-class BrokenTest(parameterized.TestCase, tf.test.TestCase):
+class BrokenTest(_Case):
   # Half of the worlds are played together.
   @parameterized.named_parameters(
     (
@@ -357,25 +386,6 @@ class BrokenTest(parameterized.TestCase, tf.test.TestCase):
     self.assertStartsWith(str(caught.exception), message)
     # The other group's first step may be under way.
     self.assertBetween(env.num_steps, num_steps, 2 * num_steps)
-
-  def test_a_sound_world_trains_and_is_closed_at_the_end(self):
-    env, closed = _Broken(), []
-    make = env.make_simulator
-
-    def noted(num_worlds):
-      simulator = make(num_worlds)
-      simulator.close = lambda: closed.append(num_worlds)
-      return simulator
-
-    env.make_simulator = noted
-    run, programs, cfg = _begin(env)
-    loop.iterate(run, programs, cfg)
-    loop.evaluate(run, programs)
-    self.assertEqual(int(run.iteration), 1)
-    self.assertEmpty(closed)
-    programs.close()
-    num_tests = cfg.training.num_evaluation_tasks
-    self.assertEqual(sum(closed), _TASKS + num_tests)
 
 
 if __name__ == '__main__':
