@@ -46,13 +46,7 @@ def check(cfg: config.Config) -> None:
       f'(the horizon times {num_tasks} tasks, in segments of {length}); give '
       f'one that does, like {nearest}'
     )
-  curriculum = cfg.curriculum
-  if isinstance(curriculum, config.TaskExpansionConfig):
-    if curriculum.num_easy_tasks > curriculum.capacity:
-      raise ValueError(
-        f'config.curriculum.num_easy_tasks={curriculum.num_easy_tasks} is '
-        f'above the capacity, {curriculum.capacity}; give fewer'
-      )
+  _check_curriculum(cfg.curriculum)
 
 
 def divides(cfg: config.Config, num_replicas: int) -> bool:
@@ -103,6 +97,29 @@ def check_value(
     )
   if kind is float and not abs(value) < math.inf:  # Also for NaN.
     raise ValueError(f'{name}={value} is not finite; give a number')
+
+
+def _check_curriculum(cfg: config.CurriculumConfig) -> None:
+  """Raises ValueError if constants of a curriculum contradict each other."""
+  if isinstance(cfg, config.TaskExpansionConfig):
+    if cfg.num_easy_tasks > cfg.capacity:
+      raise ValueError(
+        f'config.curriculum.num_easy_tasks={cfg.num_easy_tasks} is above the '
+        f'capacity, {cfg.capacity}; give fewer'
+      )
+    if cfg.admission == 'tested' and cfg.dropped_value > cfg.solved_value:
+      raise ValueError(
+        f'config.curriculum.dropped_value={cfg.dropped_value} is above '
+        f'solved_value, {cfg.solved_value}: with admission=tested no task '
+        'could be admitted; give less'
+      )
+  # RCG, GoalGAN and hindsight tasks, which this module can't import.
+  least, most = (getattr(cfg, name, None) for name in ('least', 'most'))
+  if isinstance(least, float) and isinstance(most, float) and least > most:
+    raise ValueError(
+      f'config.curriculum.least={least} is above most, {most}: no task could '
+      'score between them; give less'
+    )
 
 
 def _check_mixture(cfg: config.Config) -> None:

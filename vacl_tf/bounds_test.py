@@ -44,6 +44,23 @@ class BoundsTest(parameterized.TestCase):
   def test_a_bad_value_is_named_with_the_remedy(self, values, message):
     self._assert_refused(message, values)
 
+  @parameterized.parameters('rcg', 'goal_gan', 'hindsight')
+  def test_scores_between_which_there_are_none_are_refused(self, name):
+    swapped = {'curriculum.least': 0.9, 'curriculum.most': 0.1}
+    message = r'curriculum.least=0.9 is above most, 0.1: .*; give less$'
+    self._assert_refused(message, swapped, curriculum=name)
+    cfg = presets.make(env='simple_spread', curriculum=name)
+    same = {'curriculum.least': 0.9, 'curriculum.most': 0.9}
+    bounds.check(overrides.replace(cfg, same))
+
+  def test_scores_that_admit_no_tested_task_are_refused(self):
+    swapped = {'curriculum.dropped_value': 0.96}
+    tested = {**swapped, 'curriculum.admission': 'tested'}
+    message = 'dropped_value=0.96 is above solved_value, 0.95: .*; give less$'
+    self._assert_refused(message, tested)
+    cfg = presets.make(env='simple_spread')
+    bounds.check(overrides.replace(cfg, swapped))  # It only drops more.
+
   @parameterized.parameters(
     (
       {'agent.segment_length': 4},

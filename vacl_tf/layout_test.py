@@ -325,6 +325,19 @@ class BuildTest(_Case):
         wrong.append(f'{source}: its target has {label}, which it never uses')
     self.assert_none(wrong)
 
+  def test_deps_are_visible(self):
+    wrong = []
+    for source in source_tree.sources().values():
+      target = source_tree.targets(source.folder).get(
+        source_tree.target_name(source), {}
+      )
+      for dep in target.get('deps', []):
+        if dep.startswith('//') and not source_tree.is_visible(
+          dep, source.folder
+        ):
+          wrong.append(f'{source}: {dep} is not visible from there')
+    self.assert_none(wrong)
+
   def test_a_command_depends_on_its_library_alone(self):
     for source in source_tree.sources().values():
       stem = source.path.stem

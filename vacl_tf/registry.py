@@ -11,6 +11,8 @@ from typing import Generic, Protocol, TypeVar
 
 from vacl_tf import overrides
 
+_REMEDY = 'give --import, or import its module in Python'
+
 
 class Entry(Protocol):
   """Something with a name."""
@@ -51,8 +53,12 @@ class Registry(Generic[T]):
     """Returns all names, in the order of registration."""
     return tuple(self._entries)
 
-  def get(self, name: str) -> T:
+  def get(self, name: str, remedy: str = _REMEDY) -> T:
     """Returns an entry.
+
+    Args:
+      name: name of the entry.
+      remedy: how an entry of one's own is made known, for the message.
 
     Raises:
       ValueError: there is no entry of that name.
@@ -60,10 +66,6 @@ class Registry(Generic[T]):
     if name not in self._entries:
       told = overrides.unknown(self._kind, name, self._entries)
       # Not if a close name is suggested: it may be a typing error.
-      hint = (
-        ''
-        if told.endswith('?')
-        else '; to use your own, give --import, or import its module in Python'
-      )
+      hint = '' if told.endswith('?') else f'; to use your own, {remedy}'
       raise ValueError(told + hint)
     return self._entries[name]

@@ -63,7 +63,8 @@ class Curriculum:
     high: [D] largest values, above low.
     easy: [m, D] tasks that begin (almost) solved, or a function that returns m
       such tasks, given m and a random generator. Curricula that expand start
-      with them.
+      with them. Those that become infeasible when they are rounded to 32 bits
+      are left out.
     feasible: function that takes tasks [k, D] float32 and returns bool [k], or
       bool [k, D / entity_size] with an answer for each entity; None if all
       tasks in the box are feasible. It is called in this process and must give
@@ -160,8 +161,9 @@ class Curriculum:
     A round that `update` has not ended is dropped.
 
     Raises:
-      ValueError: the number of tasks is not possible, or what feasible returned
-        is no such array. Errors that feasible raises are raised as they are.
+      ValueError: the number of tasks is not possible, a curriculum of your own
+        returned other tasks, or what feasible returned is no such array. Errors
+        that feasible raises are raised as they are.
       StoppedError: the process has ended.
     """
     number = checks.check_whole('num_tasks', num_tasks, 1)
@@ -189,8 +191,8 @@ class Curriculum:
       values: [k] in [0, 1]: the share of successes, or an estimate of it.
       evaluation: latest success on the target tasks, those to be solved in the
         end, in [0, 1], for curricula that use it; None if it is unknown.
-      **feedback: the arguments that the attribute `feedback` names, [k] each,
-        `final_task` [k, D].
+      **feedback: the arguments that the attribute `feedback` names, [k] each:
+        `success` in [0, 1]; `final_task` is [k, D].
 
     Returns:
       The curriculum's metrics.

@@ -135,6 +135,16 @@ def check_whole(name: str, given: Any, least: int) -> int:
 
 def check_changes(changes: Mapping[str, Any]) -> dict[str, Any]:
   """Returns changes of constants whose values can be sent."""
+  if not isinstance(changes, Mapping):
+    raise ValueError(
+      f'changes={_short(changes)} is not a dict; give one like '
+      "{'num_children': 200}"
+    )
+  if 'name' in changes:  # It is a field of the constants, too.
+    raise ValueError(
+      f'changes: name={changes["name"]!r} is not a constant; to choose another '
+      'curriculum, give its name first: Curriculum(name, low, high)'
+    )
   for name, value in changes.items():
     if not isinstance(value, bool | int | float | str):
       raise ValueError(
@@ -174,7 +184,11 @@ def check_feedback(
         f'update: this curriculum also takes {name}; give numbers '
         f'{list(of_name)}'
       )
-    found[name] = check_finite(name, given[name], of_name)
+    found[name] = (
+      check_shares(name, given[name], shape[0])
+      if name == 'success'
+      else check_finite(name, given[name], of_name)
+    )
   return found
 
 

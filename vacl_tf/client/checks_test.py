@@ -137,6 +137,16 @@ class ChecksTest(_Case):
       'changes: noise=[1] is a list; allowed: bool, int, float, str',
       *(checks.check_changes, {'noise': [1]}),
     )
+    self.assert_refused(
+      "changes=[('noise', 1.0)] is not a dict; give one like "
+      "{'num_children': 200}",
+      *(checks.check_changes, [('noise', 1.0)]),
+    )
+    self.assert_refused(
+      "changes: name='uniform' is not a constant; to choose another "
+      'curriculum, give its name first: Curriculum(name, low, high)',
+      *(checks.check_changes, {'name': 'uniform'}),
+    )
     for given in (
       'a.py',
       pathlib.Path('a.py'),
@@ -160,7 +170,7 @@ class ChecksTest(_Case):
 
     self.assertEqual(check(()), {})
     needed = ('success', 'final_task')
-    good = {'success': np.array([0.0, 7.0]), 'final_task': np.ones([2, 3])}
+    good = {'success': np.array([0.0, 0.7]), 'final_task': 7 * np.ones([2, 3])}
     for name, array in check(needed, **good).items():
       np.testing.assert_array_equal(array, good[name])
     self.assert_refused(
@@ -179,6 +189,12 @@ class ChecksTest(_Case):
       'final_task: expected numbers [2, 3], given [2]',
       lambda: check(needed, success=[0, 1], final_task=[0, 1]),
     )
+    self.assert_refused(
+      'success: expected numbers from 0 to 1, given 50',
+      lambda: check(('success',), success=[0, 50]),
+    )
+    returns = check(('max_return',), max_return=[0, 50])
+    np.testing.assert_array_equal(returns['max_return'], [0, 50])
 
 
 if __name__ == '__main__':

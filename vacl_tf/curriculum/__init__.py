@@ -88,13 +88,25 @@ def _settings(
 def _without_target(
   setting: 'curriculum_base.Setting',
 ) -> 'curriculum_base.Setting':
-  """Returns the setting with its target tasks hidden from the curriculum."""
+  """Returns the setting with its target tasks hidden from the curriculum.
+
+  Raises:
+    UnsuitableError: the world can't be given another task space.
+  """
+  from vacl_tf.curriculum import base as curriculum_base
   from vacl_tf.environments import task_space
 
   space, world = task_space.WithoutTarget(setting.space), setting.world
   if world is not None:
     world = copy.copy(world)
-    world.task_space = space
+    try:
+      world.task_space = space
+    except AttributeError as error:
+      raise curriculum_base.UnsuitableError(
+        'training.gives_target=false replaces task_space, which '
+        f'{type(world).__name__} does not allow ({error}); set '
+        'self.task_space instead of a property'
+      ) from error
   return dataclasses.replace(setting, space=space, world=world)
 
 

@@ -151,6 +151,17 @@ class TargetTest(parameterized.TestCase, tf.test.TestCase):
         self.assertIsInstance(setting.space, task_space.WithoutTarget)
     self.assertIsInstance(world.task_space, fakes.LineTaskSpace)
 
+  def test_a_world_that_cannot_keep_it_back_is_refused(self):
+    class Fixed:
+      task_space = property(lambda self: _Space())
+
+    cfg = config.Config(training=config.TrainingConfig(gives_target=False))
+    with self.assertRaisesRegex(
+      base.UnsuitableError, '^training.gives_target=false .* which Fixed does'
+    ) as caught:
+      curriculum.make(cfg, [Fixed()], _SEED)
+    self.assertNotIn('\n', str(caught.exception))
+
 
 class SourceTest(tf.test.TestCase):
   def test_it_is_where_tasks_come_from(self):

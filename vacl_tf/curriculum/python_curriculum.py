@@ -4,7 +4,7 @@
 
 import abc
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from vacl_tf.curriculum import python_tasks
 
 Tasks = python_tasks.Tasks
 _SOLVED_VALUE = 0.95  # Above it a task is solved, as in task expansion.
+_MOST_BYTES = 8  # Of a number; TensorFlow has no longer ones.
 
 
 class Chooser(abc.ABC):
@@ -317,28 +318,39 @@ def _padded(tasks: np.ndarray, num_tasks: int) -> types.TaskBatch:
 
 def _are_numbers(value: Any) -> bool:
   try:
-    return np.asarray(value).dtype.kind in 'biuf'
+    dtype = np.asarray(value).dtype
+    return dtype.kind in 'biuf' and dtype.itemsize <= _MOST_BYTES
   except ValueError:  # Rows of different lengths.
     return False
 
 
 def _check_chooser(chooser: Any) -> None:
-  """Raises base.CurriculumError unless this is a chooser with a state."""
+  """Raises base.CurriculumError unless this is a whole chooser."""
   if not isinstance(chooser, Chooser):
     raise base.CurriculumError(
       'expected a python_curriculum.Chooser, given a '
       f'{type(chooser).__name__}; derive it from that class'
     )
+  name, feedback = type(chooser).__name__, chooser.feedback
+  if isinstance(feedback, str) or not isinstance(feedback, Collection):
+    raise base.CurriculumError(
+      f'{name}.feedback: expected a tuple of names, given {feedback!r}; for '
+      "one name write ('success',)"
+    )
   state = getattr(chooser, 'state', None)
   if not isinstance(state, dict):
     raise base.CurriculumError(
-      f'{type(chooser).__name__}.state: expected a dict of arrays, given '
+      f'{name}.state: expected a dict of arrays, given '
       f'{type(state).__name__}; set self.state in __init__, to {{}} if there '
       'is nothing to keep'
     )
   for key, value in state.items():
+    if not isinstance(key, str):
+      raise base.CurriculumError(
+        f'{name}.state: expected names of arrays, given {key!r}; use a string'
+      )
     if not _are_numbers(value):
       raise base.CurriculumError(
-        f'{type(chooser).__name__}.state[{key!r}]: expected an array of '
-        f'numbers, given {reading.one_line(repr(value))}'
+        f'{name}.state[{key!r}]: expected an array of numbers of up to 64 '
+        f'bits, given {reading.one_line(repr(value))}'
       )

@@ -122,7 +122,8 @@ def make_config(
   Raises:
     ValueError: there is no such curriculum, or a constant is not possible.
   """
-  made = catalog.CURRICULA.get(name).config(name=name)
+  spec = catalog.CURRICULA.get(name, 'give its module: imports=[...]')
+  made = spec.config(name=name)
   cfg = config.Config(
     seed=seed,
     curriculum=overrides.replace(made, changes),

@@ -84,6 +84,7 @@ class ServerTest(parameterized.TestCase):
 
   @parameterized.named_parameters(
     ('unknown', {'name': 'unform'}, 'did you mean uniform?'),
+    ('not imported', {'name': 'mine'}, r'your own, give its module: imports='),
     (
       'version',
       {'version': '0'},

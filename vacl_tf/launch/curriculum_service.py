@@ -206,6 +206,8 @@ def _make(
   try:
     made = catalog.CURRICULA.get(name).make(setting)
   except AttributeError as error:
+    if error.name is None or error.obj is not None:
+      raise  # Not an attribute of `setting.world`, which is None.
     raise ValueError(
       f'curriculum={name!r} needs one of the worlds of vacl_tf ({error}); '
       'choose one that uses only tasks and values'

@@ -163,9 +163,9 @@ class TrainerSpaceTest(tf.test.TestCase, parameterized.TestCase):
     self.assertTrue(np.all(space.feasible(found)))
     self.assertBetween(was_legal.sum(), 1, 49)
     self.assertAllEqual(found[was_legal], phi[was_legal])
-    # Not anywhere: numbers of known tasks lie this close, even whole tasks.
+    # Uniform tasks are 4.4 away.
     near = np.linalg.norm(np.clip(phi, -3.0, 3.0) - found, axis=1)
-    self.assertLess(near.mean(), 3.0)
+    self.assertLess(near.mean(), 2.0)
     eager = space.clip(tf.constant(phi), tf.constant([1, 2]))
     self.assertAllEqual(found, eager)
     nowhere = np.full([2, 4], np.nan, np.float32)

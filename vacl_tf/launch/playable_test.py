@@ -15,7 +15,6 @@ from vacl_tf import environments
 from vacl_tf.agents import attention_agent
 from vacl_tf.agents import recurrent_agent
 from vacl_tf.launch import library
-from vacl_tf.networks import distributions
 
 
 class _FixedNumbers(attention_agent.AttentionAgent):
@@ -23,7 +22,7 @@ class _FixedNumbers(attention_agent.AttentionAgent):
 
   def distributions(self, observations):
     return tuple(
-      distributions.Categorical(tf.reshape(x.logits, x.logits.shape.as_list()))
+      type(x)(tf.reshape(x.logits, x.logits.shape.as_list()))
       for x in super().distributions(observations)
     )
 

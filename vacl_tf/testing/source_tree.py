@@ -136,7 +136,7 @@ def sources() -> dict[str, Source]:
 @functools.cache
 def targets(folder: pathlib.Path) -> dict[str, dict[str, Any]]:
   """Returns the attributes of the targets in a BUILD file, by name."""
-  targets = {}
+  targets, visibility = {}, []
   # The parts of Starlark that BUILD files use are valid Python, too.
   for statement in ast.parse((folder / 'BUILD').read_text()).body:
     call = statement.value
@@ -146,9 +146,24 @@ def targets(folder: pathlib.Path) -> dict[str, dict[str, Any]]:
         attributes[keyword.arg] = ast.literal_eval(keyword.value)
       except ValueError:  # The value contains a glob.
         attributes[keyword.arg] = ast.unparse(keyword.value)
+    visibility = attributes.get('default_visibility', visibility)
     if 'name' in attributes:
-      targets[attributes['name']] = attributes
+      targets[attributes['name']] = {'visibility': visibility} | attributes
   return targets
+
+
+def is_visible(dep: str, folder: pathlib.Path) -> bool:
+  """Returns whether the target of a label may be used in a folder."""
+  path, _, name = dep.removeprefix('//').partition(':')
+  target = targets(ROOT / path)[name or path.rpartition('/')[2]]
+  package = f'//{folder.relative_to(ROOT)}'
+  return any(
+    (package + '/').startswith(top + '/') if rest else package == top
+    for top, rest in (
+      (x.partition(':')[0], x.endswith(':__subpackages__'))
+      for x in target['visibility']
+    )
+  )
 
 
 def target_name(source: Source) -> str:

@@ -150,7 +150,8 @@ class AlpGmmConfig(config.CurriculumConfig):
       true.
     random_share: share of random tasks in a batch, drawn regardless of
       progress.
-    num_components: Gaussians in the mixture.
+    num_components: Gaussians in the mixture. Each of their variances has 0.001
+      added, in squared units of phi.
     fit_period: iterations between fits of the mixture.
     fit_steps: steps of expectation maximisation in a fit.
     fitted_tasks: latest tasks to which the mixture is fitted.

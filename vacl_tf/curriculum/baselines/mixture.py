@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-_FLOOR = 1e-3  # Added to variances.
+_FLOOR = 1e-3  # Added to variances, for numbers of the width of a map (6 m).
 
 
 class Mixture(NamedTuple):
