@@ -3,7 +3,6 @@
 """A user's session: train, stop, go on, evaluate, all by command."""
 
 import csv
-import functools
 import importlib
 import json
 import pathlib
@@ -23,7 +22,6 @@ from vacl_tf.launch import main
 from vacl_tf.launch import plot
 from vacl_tf.testing import commands
 from vacl_tf.training import loop
-from vacl_tf.training import programs as programs_lib
 
 _SMALL = (
   '--config.training.num_tasks=20',
@@ -110,11 +108,7 @@ class SessionTest(absltest.TestCase):
       has_policy.append((path / 'saved_model').exists())
       return iterate(*arguments)
 
-    uncompiled = functools.partial(programs_lib.Programs, use_xla=False)
-    with (
-      mock.patch.object(loop, 'iterate', watched),
-      mock.patch.object(programs_lib, 'Programs', uncompiled),  # Is sooner.
-    ):
+    with mock.patch.object(loop, 'iterate', watched):
       code, out, err = _in_here(*flags, command=main)
     self.assertEqual(code, 0, err)
     first, *_ = out.splitlines()
