@@ -204,9 +204,9 @@ class TrainTest(parameterized.TestCase, tf.test.TestCase):
     tf.config.run_functions_eagerly(True)
     self.addCleanup(tf.config.run_functions_eagerly, False)
 
-  @parameterized.parameters((2, True), (3, False))
+  @parameterized.product(count=(2, 3), center_rewards=(False, True))
   def test_replicas_stay_equal(self, count, center_rewards):
-    if count > 2:  # The other case is traced, as a real run is.
+    if count > 2 or not center_rewards:  # One case is traced, as a real run is.
       self._run_eagerly()
     ppo = {'ppo.center_rewards': center_rewards, 'ppo.average_share': 0.5}
     cfg = overrides.replace(_CONFIG, ppo)
