@@ -209,8 +209,10 @@ def _tell_constant(path: pathlib.Path, flags: Sequence[str]) -> str:
   know, or that no flag sets, are not compared.
   """
   try:
-    constants = reading.read_json(path)['config']
-  except (FileNotFoundError, KeyError, reading.UnreadableError):
+    constants = reading.read_json(path).get('config')
+  except (FileNotFoundError, reading.UnreadableError):
+    return ''
+  if not isinstance(constants, dict):
     return ''
   leaves = {flag: leaf for leaf, flag in config_flags.CHOOSE_PRESETS.items()}
   usual = f'--curriculum={config.TaskExpansionConfig().name}'

@@ -208,6 +208,11 @@ class FlagsTest(parameterized.TestCase):
     with self.assertRaisesRegex(command_line.UsageError, message):
       self._check(run)
 
+  @parameterized.parameters('{}', '[]', '{"config": ["seed"]}', '{"config": 3')
+  def test_of_a_damaged_config_nobody_knows(self, text):
+    (self.folder / _RUN.name / 'config.json').write_text(text)
+    self._check(_RUN)
+
   def test_without_notes_the_default_curriculum_counts(self):
     for made_with, method, wanted in (
       ('uniform', 'vacl_default', 'vacl'),
