@@ -23,6 +23,23 @@ def once(function: Callable, *args: Any) -> tuple[Callable, Any]:
   return traced, traced.get_concrete_function(*args).structured_outputs
 
 
+def check_compiles(function: Callable, *args: Any) -> None:
+  """Raises an error if XLA can't compile a function of tensors.
+
+  The function is traced and translated, which takes milliseconds, but neither
+  compiled nor run.
+
+  Args:
+    function: a function to be called in a compiled graph.
+    *args: tensors like those of later calls.
+
+  Raises:
+    ValueError: the function has operations that XLA does not know.
+    Exception: what the function raises while it is traced.
+  """
+  program(function).experimental_get_compiler_ir(*args)(stage='hlo')
+
+
 def program(function: Callable) -> Callable:
   """Returns a function that XLA compiles even if its caller is not compiled.
 

@@ -46,6 +46,21 @@ class ProgramTest(tf.test.TestCase):
     with self.assertRaises(tf.errors.InvalidArgumentError):
       caller(tf.constant(1.0))
 
+  def test_what_compiles_is_known_without_running_it(self):
+    counter = tf.Variable(0)
+
+    def function(state):
+      counter.assign_add(1)
+      return state['x'][0] + 1.0, ()
+
+    state = {'x': (tf.ones([2]),), 'none': ()}
+    tracing.check_compiles(function, state)
+    self.assertEqual(counter.numpy(), 0)
+    with self.assertRaisesRegex(ValueError, 'AsString'):
+      tracing.check_compiles(lambda x: tf.strings.as_string(x), tf.ones([2]))
+    with self.assertRaises(ZeroDivisionError):
+      tracing.check_compiles(lambda x: x / (1 // 0), tf.ones([2]))
+
   def test_a_graph_is_traced_once_for_each_shape(self):
     calls = []
 

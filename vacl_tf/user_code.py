@@ -19,6 +19,12 @@ _OURS = (
 # How TensorFlow names places: in the code that made a graph, and in the graph.
 _PLACE = re.compile(r'^\s*File "(.*?)", line (\d+).*$', re.MULTILINE)
 _NODE = re.compile(r'(\[\[)?\{\{(function_)?node .*?\}\}(\]\]| = )?')
+# How XLA names an operation that it does not have.
+_NOT_COMPILED = re.compile(
+  r"(Failed getting HLO text: ')?Detected unsupported operations when trying to"
+  r' compile graph .*? on XLA_\w+: (\w+) .*',
+  re.DOTALL,
+)
 _ATTRIBUTES = re.compile(r'\[_XlaMustCompile.*?\]|\[Op:.*?\]')
 _AROUND_PLACES = re.compile(
   r'^\s*(Graph execution error:|Detected at node .*:|The op is created at:|'
@@ -39,6 +45,7 @@ def told(error: BaseException) -> str:
   """
   message = _NODE.sub('', str(error))  # Also in ValueErrors about shapes.
   if _is_of_a_graph(error):
+    message = _NOT_COMPILED.sub(r"XLA can't compile \2", message)
     for part in (_ATTRIBUTES, _PLACE, _AROUND_PLACES):
       message = part.sub('', message)
   line = reading.one_line(f'{type(error).__name__}: {message}')
@@ -73,4 +80,5 @@ def _not_ours(error: BaseException) -> list[tuple[str, int]]:
 
 def _is_of_a_graph(error: BaseException) -> bool:
   """Returns whether an operation of TensorFlow failed, without importing it."""
-  return type(error).__module__.startswith('tensorflow.')
+  module = type(error).__module__
+  return module.startswith('tensorflow.') or 'tf2xla' in str(error)

@@ -5,9 +5,11 @@
 import importlib.util
 import pathlib
 
+import tensorflow as tf
 from absl.testing import absltest
 from absl.testing import parameterized
 
+from vacl_tf import tracing
 from vacl_tf import user_code
 
 _FILE = """
@@ -49,6 +51,10 @@ def out_of_bounds(is_xla):
   graph(tf.ones([2]))
 
 
+def calls_python(x):
+  return tf.numpy_function(lambda x: x, [x], tf.float32)
+
+
 def other_shapes():
   tf.function(lambda x: x + tf.ones([3]))(tf.ones([2]))
 """
@@ -86,6 +92,21 @@ class ToldTest(parameterized.TestCase):
         self._told('out_of_bounds', is_xla),
         'InvalidArgumentError: slice index 9 of dimension 0 out of bounds. '
         f'({self.path}, line 35)',
+      )
+
+  def test_an_operation_that_xla_does_not_know(self):
+    x = tf.ones([2])
+    run = tracing.program(self.theirs.calls_python)
+    for function, *args in (
+      (run, x),
+      (tracing.check_compiles, self.theirs.calls_python, x),
+    ):
+      with self.assertRaises(Exception) as caught:
+        function(*args)
+      self.assertRegex(
+        user_code.told(caught.exception),
+        r"^[a-zA-Z]+Error: XLA can't compile PyFunc "
+        rf'\({self.path}, line 41\)$',
       )
 
   def test_what_a_user_writes_is_kept(self):

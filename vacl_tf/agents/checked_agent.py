@@ -227,7 +227,8 @@ def _check_graphs(
     (evaluate, segments),
     (unroll_values, _repeated(seen), segments.value_memory),
   ):
-    _called(f'{function.__name__} in a graph', tracing.once, function, *args)
+    where = f'{function.__name__} in a graph'
+    _called(where, tracing.check_compiles, function, *args)
 
 
 def _used(

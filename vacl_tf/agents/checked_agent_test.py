@@ -243,6 +243,13 @@ class _NumpyInUnroll(_Agent):
     return super().unroll_values(observe, states, memory)
 
 
+class _PythonInEvaluate(_Agent):
+  def evaluate(self, sequence):
+    found = super().evaluate(sequence)
+    loss = tf.numpy_function(lambda x: x, [found.loss], tf.float32)
+    return found._replace(loss=loss)
+
+
 class _EagerEntropy(distributions.BoundedNormal):
   def entropy(self):
     return tf.constant(super().entropy().numpy())
@@ -327,6 +334,7 @@ class CheckedAgentTest(tf.test.TestCase, parameterized.TestCase):
     (_ListMemory, 'act: the memory after a step differs from .* structure'),
     (_NumpyInAct, 'act in a graph failed: AttributeError: .*numpy.*, line '),
     (_BranchInEvaluate, 'evaluate in a graph failed: OperatorNotAllowedInGra'),
+    (_PythonInEvaluate, "evaluate in a graph .*: XLA can't compile PyFunc"),
     (_NumpyInUnroll, 'unroll_values in a graph failed: AttributeError: .*num'),
     (_EagerDistribution, 'act in a graph failed: AttributeError: .*numpy'),
     (dict, 'make: expected a base.Agent, given dict'),

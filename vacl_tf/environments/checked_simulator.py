@@ -21,6 +21,7 @@ from vacl_tf import randomness
 from vacl_tf import reading
 from vacl_tf import types
 from vacl_tf.environments import base
+from vacl_tf.environments import checked_graphs
 from vacl_tf.environments import simulator
 from vacl_tf.environments import task_space
 
@@ -125,10 +126,7 @@ def check_world(world: base.World) -> None:
 
 
 def _check_environment(env: base.Environment) -> None:
-  """Raises base.WorldError if an environment breaks its contract.
-
-  Places two easy tasks and plays one step, eagerly.
-  """
+  """Raises base.WorldError if an environment breaks its contract."""
   seed = randomness.root(0)
   phi = env.task_space.sample_easy(_NUM_WORLDS, seed)
   before = _called('place', env.place, phi, seed)
@@ -142,6 +140,7 @@ def _check_environment(env: base.Environment) -> None:
   parts = ('reward', 'progress', 'discount')
   found = (_called(name, getattr(env, name), after) for name in parts)
   check_outcome(base.Outcome(*found), env, _NUM_WORLDS)
+  checked_graphs.check(env, phi, actions)
 
 
 def first_observations(world: base.World) -> types.Observations:

@@ -31,6 +31,23 @@ class _Whole(fakes.LineWorld):
     return tuple(tf.cast(x, tf.int32) for x in super().reward(state))
 
 
+class _NumpyInStep(fakes.LineWorld):
+  def step(self, state, action):
+    return super().step(state, [tf.constant(x.numpy()) for x in action])
+
+
+class _BranchInReward(fakes.LineWorld):
+  def reward(self, state):
+    scale = 1.0 if tf.reduce_all(state.position < 9.0) else 0.5
+    return tuple(scale * x for x in super().reward(state))
+
+
+class _PythonInPlace(fakes.LineWorld):
+  def place(self, phi, seed):
+    same = tf.numpy_function(lambda x: x, [phi], tf.float32)
+    return super().place(tf.ensure_shape(same, phi.shape), seed)
+
+
 class EnvironmentTest(tf.test.TestCase, parameterized.TestCase):
   def test_a_sound_environment_passes(self):
     checked_simulator.check_world(fakes.LineWorld())
@@ -47,6 +64,12 @@ class EnvironmentTest(tf.test.TestCase, parameterized.TestCase):
       'progress: expected numbers from 0 to 1, given 100.0 in world 0',
     ),
     (_Whole, r'reward of agent: expected float32 .* given int32'),
+    (_NumpyInStep, r"^step in a graph failed: AttributeError: .*'numpy' \("),
+    (_BranchInReward, '^reward in a graph failed: OperatorNotAllowedInGraphEr'),
+    (
+      _PythonInPlace,
+      "^place in a graph failed: ValueError: XLA can't compile PyFunc ",
+    ),
   )
   def test_each_fault_is_told_in_a_line(self, make, message):
     with self.assertRaisesRegex(ValueError, message) as caught:
@@ -106,6 +129,16 @@ class TaskSpaceTest(tf.test.TestCase, parameterized.TestCase):
       r'feasible: expected bool of shape \[50, 4\], given bool of shape \[50\]',
     ),
     (
+      'graph',
+      {
+        'sample_target': lambda num, seed: tf.zeros(
+          [num, len(seed.numpy()) * 2]
+        )
+      },
+      'sample_target in a graph, as the task space has is_compiled=True, failed'
+      ": AttributeError: .*'numpy'",
+    ),
+    (
       'entities',
       {'entity_of_dim': np.array([0, 0, 1, 1])},
       r'entity_of_dim=\[0, 0, 1, 1\]; expected all of 0 to 3',
@@ -122,6 +155,14 @@ class TaskSpaceTest(tf.test.TestCase, parameterized.TestCase):
     with self.assertRaisesRegex(ValueError, message) as caught:
       checked_simulator.check_world(world)
     self.assertNotIn('\n', str(caught.exception))
+
+  def test_a_space_that_is_not_compiled_may_use_numpy(self):
+    world = fakes.LineWorld()
+    world.task_space = _BadSpace(
+      sample_uniform=lambda num, seed: tf.zeros([num, len(seed.numpy()) * 2]),
+      is_compiled=False,
+    )
+    checked_simulator.check_world(world)
 
 
 if __name__ == '__main__':
