@@ -261,11 +261,21 @@ def is_finished(run: run_lib.Run, length: config.RunLength) -> bool:
 
 
 def _checked(metrics: types.Metrics, iteration: int) -> dict[str, float]:
-  """Returns metrics as numbers; raises DivergedError if one is infinite.
+  """Returns metrics as numbers.
 
   Metrics that are not in _WATCHED may be NaN if there was nothing to measure.
+
+  Raises:
+    DivergedError: a metric is infinite, or NaN.
+    WorldError: the mean reward is: the fault of the world, not of the policy.
   """
   row = {name: float(value) for name, value in metrics.items()}
+  mean = row.get('reward_mean', 0.0)
+  if not math.isfinite(mean):
+    raise base.WorldError(
+      f'reward: expected finite numbers, given a mean of {mean} at iteration '
+      f'{iteration}'
+    )
   for name, number in row.items():
     if math.isinf(number) or (name in _WATCHED and math.isnan(number)):
       raise DivergedError(f'{name} is {number} at iteration {iteration}')
@@ -299,8 +309,8 @@ def train(
     Whether the run is finished.
 
   Raises:
-    DivergedError, WorldError: a metric, or the progress of a user's world, is
-      not finite. The last checkpoint is usable.
+    DivergedError, WorldError: a metric, or a reward or the progress of a
+      user's world, is not finite. The last checkpoint is usable.
   """
   before, is_done, must_stop = float(run.wall_seconds), False, False
   while not (is_done or must_stop):

@@ -301,6 +301,18 @@ class TrainTest(parameterized.TestCase, tf.test.TestCase):
       self._train(checkpoint_interval=1)
     self.assertEmpty(self.saved)
 
+  def test_rewards_that_are_not_finite_are_the_fault_of_the_world(self):
+    for mean in (math.nan, math.inf):
+      self.metrics = {
+        'policy_loss': tf.constant(math.nan),
+        'reward_mean': tf.constant(mean),
+      }
+      with self.assertRaisesRegex(
+        worlds.WorldError, f'^reward: .* mean of {mean} at iter'
+      ):
+        self._train(checkpoint_interval=1)
+    self.assertEmpty(self.saved)
+
   def test_wall_seconds_add_up_over_resumes(self):
     self.run.wall_seconds.assign(1000.0)
     self._train(num_env_steps=100)
