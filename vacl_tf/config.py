@@ -342,7 +342,7 @@ class TrainingConfig:
     num_rollouts: roll-outs, each with its own update, on one draw of tasks (R).
     num_evaluation_tasks: tasks in an evaluation.
     checks_tasks: whether a run ends if its curriculum returns tasks that are
-      infeasible or not finite. The check does not change results.
+      infeasible. The check does not change results.
     gives_target: whether the curriculum can draw target tasks. If not, it is
       given tasks that are uniform over the legal region instead.
   """

@@ -96,6 +96,37 @@ def check_size(
     )
 
 
+def check_numbers(
+  batch: types.TaskBatch, num_dims: int, source: str
+) -> np.ndarray:
+  """Returns those tasks of a batch that will be played.
+
+  Args:
+    batch: batch of `Curriculum.sample` or `probe`.
+    num_dims: numbers in a task (D).
+    source: where the tasks come from.
+
+  Raises:
+    base.CurriculumError: the tasks do not have the shape [B, D], or one of them
+      is not finite.
+  """
+  tasks = np.asarray(batch.phi)
+  if tasks.ndim != 2 or tasks.shape[1] != num_dims:
+    raise base.CurriculumError(
+      f'{source}: expected tasks of shape [B, {num_dims}], given '
+      f'{list(tasks.shape)}'
+    )
+  tasks = tasks[: int(batch.size)]
+  is_finite = np.isfinite(tasks).all(1)
+  if not is_finite.all():
+    row = int(np.argmin(is_finite))
+    raise base.CurriculumError(
+      f'{source}: expected finite numbers, given {tasks[row].tolist()} in row '
+      f'{row}'
+    )
+  return tasks
+
+
 def check_tasks(
   batch: types.TaskBatch, space: task_space.TaskSpace, source: str
 ) -> None:
@@ -107,30 +138,19 @@ def check_tasks(
     source: where the tasks come from.
 
   Raises:
-    base.CurriculumError: the tasks do not have the shape [B, D], or one of them
-      is not finite or not feasible.
+    base.CurriculumError: as `check_numbers`, or a task is not feasible.
   """
-  tasks = np.asarray(batch.phi)
-  if tasks.ndim != 2 or tasks.shape[1] != space.num_dims:
-    raise base.CurriculumError(
-      f'{source}: expected tasks of shape [B, {space.num_dims}], given '
-      f'{list(tasks.shape)}'
-    )
-  tasks = tasks[: int(batch.size)]
-  is_finite = np.isfinite(tasks).all(1)
+  tasks = check_numbers(batch, space.num_dims, source)
   is_legal = np.asarray(space.feasible(tf.constant(tasks, tf.float32)))
-  is_good = is_finite & is_legal.all(1)
-  if is_good.all():
-    return
-  row = int(np.argmin(is_good))
-  given = f'given {tasks[row].tolist()} in row {row}'
-  if not is_finite[row]:
-    raise base.CurriculumError(f'{source}: expected finite numbers, {given}')
-  entity = int(np.argmin(is_legal[row]))
-  raise base.CurriculumError(
-    f'{source}: expected feasible tasks, {given}, whose entity {entity} is '
-    'outside of the legal region; `clip` moves it there'
-  )
+  is_good = is_legal.all(1)
+  if not is_good.all():
+    row = int(np.argmin(is_good))
+    entity = int(np.argmin(is_legal[row]))
+    raise base.CurriculumError(
+      f'{source}: expected feasible tasks, given {tasks[row].tolist()} in row '
+      f'{row}, whose entity {entity} is outside of the legal region; `clip` '
+      'moves it there'
+    )
 
 
 def named(metrics: Any, source: str = 'update') -> types.Metrics:

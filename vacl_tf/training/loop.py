@@ -98,11 +98,14 @@ def _check(
 ) -> None:
   """Raises CurriculumError for tasks that can't be played."""
   _check_sizes(run, programs, batches, is_probe)
-  if cfg.training.checks_tasks:
-    for i, batch in enumerate(batches):
-      if int(batch.size):
-        space = programs.counts[i].env.task_space
-        curriculum_checks.check_tasks(batch, space, run.curriculum.source)
+  source = run.curriculum.source
+  for i, batch in enumerate(batches):
+    if int(batch.size):
+      space = programs.counts[i].env.task_space
+      if cfg.training.checks_tasks:
+        curriculum_checks.check_tasks(batch, space, source)
+      else:
+        curriculum_checks.check_numbers(batch, space.num_dims, source)
 
 
 def together(

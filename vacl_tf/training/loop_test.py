@@ -137,6 +137,17 @@ class CheckTest(tf.test.TestCase):
       self._iterate(checking, sample=far)
     self.assertEqual(int(self.begun.iteration), 2)
 
+  def test_tasks_that_no_world_can_begin_with_end_each_run(self):
+    [batch] = self.programs.sample(self.begun.seed(0))
+    for phi, message in (
+      (batch.phi[:, :3], r'expected tasks of shape \[B, 4\], given \[8, 3\]$'),
+      (batch.phi * math.nan, 'expected finite numbers, given .* in row 0$'),
+    ):
+      wrong = batch._replace(phi=phi)
+      with self.assertRaisesRegex(base.CurriculumError, message):
+        self._iterate(sample=lambda _, wrong=wrong: (wrong,))
+    self.assertEqual(int(self.begun.env_steps), 0)
+
   def test_as_many_tasks_as_were_asked_for(self):
     [batch] = self.programs.sample(self.begun.seed(0))
     double = tf.concat([batch.phi, batch.phi], 0)
