@@ -181,7 +181,7 @@ def run(
     if given(arguments, 'flagfile'):
       raise UsageError('there is no --flagfile; give the flags themselves')
     with contextlib.redirect_stdout(sys.stderr):  # stdout is for the command.
-      load_modules(_modules(given(arguments, 'import')), _note)
+      load_modules(_modules(given(arguments, 'import')), note)
     with _flags_for_now():
       define(arguments)
       code = _parsed_and_called(main)
@@ -348,7 +348,8 @@ def _complain(message: str) -> None:
   print('error: ' + ' '.join(message.split()), file=sys.stderr)
 
 
-def _note(message: str) -> None:
+def note(message: str) -> None:
+  """Tells the user something on stderr, which is not an error."""
   print('note: ' + message, file=sys.stderr)
 
 

@@ -15,6 +15,9 @@ from vacl_tf import reading
 from vacl_tf import studies
 from vacl_tf import user_code
 
+# Names of files that registered studies and nothing else.
+_only_studies: set[str] = set()
+
 _REGISTRIES = (
   catalog.TASKS,
   catalog.AGENTS,
@@ -43,7 +46,7 @@ def load(
     ImportFailure: a module is missing, or fails while it is imported.
   """
   for name in names:
-    before = _registered()
+    before = [entries.names() for entries in _REGISTRIES]
     is_path = name.endswith('.py')
     file = folder / os.path.expanduser(name)
     path = file.resolve() if is_path else None
@@ -56,8 +59,21 @@ def load(
         f'import={name}: there is another module called {module}; rename the '
         'file'
       )
-    if is_new and _registered() == before:
-      note(f'{name} registers no task, agent, curriculum or study')
+    if is_new:
+      grown = [
+        entries
+        for entries, known in zip(_REGISTRIES, before, strict=True)
+        if entries.names() != known
+      ]
+      if not grown:
+        note(f'{name} registers no task, agent, curriculum or study')
+      if grown == [studies.STUDIES]:
+        _only_studies.add(file.name)
+
+
+def has_only_studies(name: str) -> bool:
+  """Returns whether all that a file registered when imported are studies."""
+  return name in _only_studies
 
 
 def _add_to_path(folder: pathlib.Path) -> None:
@@ -108,7 +124,3 @@ def _failure(name: str, error: BaseException) -> ImportFailure:
 def _is_from(module: types.ModuleType, path: pathlib.Path) -> bool:
   file = getattr(module, '__file__', None)
   return file is not None and pathlib.Path(file).resolve() == path
-
-
-def _registered() -> list[tuple[str, ...]]:
-  return [registry.names() for registry in _REGISTRIES]

@@ -14,7 +14,9 @@ from absl.testing import absltest
 from absl.testing import parameterized
 
 from vacl_tf import catalog
+from vacl_tf import studies
 from vacl_tf.launch import command_line
+from vacl_tf.launch import extensions
 from vacl_tf.testing import commands
 
 _REGISTERS = """
@@ -26,12 +28,21 @@ catalog.register_curriculum(
 """
 
 
+_REGISTERS_STUDY = """
+from vacl_tf import studies
+
+task = studies.Task('maze', ('--env=maze',), 100)
+studies.register('{name}', [task], {{'rcg': ('--curriculum=rcg',)}})
+"""
+
+
 class ExtensionsTest(parameterized.TestCase):
   def setUp(self):
     super().setUp()
     self.folder = pathlib.Path(self.create_tempdir().full_path)
     for patch in (
       mock.patch.dict(catalog.CURRICULA._entries),
+      mock.patch.dict(studies.STUDIES._entries),
       mock.patch.dict(sys.modules),
       mock.patch.object(sys, 'path', list(sys.path)),
       mock.patch.dict(
@@ -106,6 +117,22 @@ class ExtensionsTest(parameterized.TestCase):
       ended.err,
       'note: own_nothing registers no task, agent, curriculum or study\n',
     )
+
+  def test_files_that_register_only_studies(self):
+    study = _REGISTERS_STUDY.format(name='own_study')
+    both = _REGISTERS_STUDY.format(name='own_both')
+    for name, text in (
+      ('own_study', study),
+      ('own_both', both + _REGISTERS.format(name='both')),
+      ('own_helper', ''),
+      ('own_curriculum', _REGISTERS.format(name='curriculum')),
+    ):
+      file = f'{name}.py'
+      self._write(file, text)
+      for _ in range(2):
+        self._run(f'--import={file}')
+        only = extensions.has_only_studies(file)
+        self.assertEqual(only, name == 'own_study', name)
 
   @parameterized.parameters(
     ('own_none', 'import=own_none is not a module that can be found from here'),

@@ -4,7 +4,6 @@
 
 import contextlib
 import dataclasses
-import hashlib
 import importlib.metadata
 import os
 import pathlib
@@ -21,7 +20,7 @@ from vacl_tf import launch
 from vacl_tf import machine
 from vacl_tf import overrides
 from vacl_tf import reading
-from vacl_tf.launch import command_line
+from vacl_tf.launch import import_digests
 from vacl_tf.training import files
 
 _PACKAGES = (
@@ -33,8 +32,6 @@ _PACKAGES = (
 )
 _FILE = pathlib.Path(__file__)
 _MUJOCO = 'mujoco'  # Optional: particle worlds do not need it.
-_DIGESTS = 'import_digests'  # SHA-256 of imported files, by name.
-_MAX_IMPORT_BYTES = 1 << 24
 
 
 def write(
@@ -66,8 +63,8 @@ def write(
     {
       'config': overrides.leaves(cfg),
       'imports': list(imports),
-      _DIGESTS: _digests(imports)
-      | (_first_digests(path) if is_resumed else {}),
+      import_digests.KEY: import_digests.of_files(imports)
+      | (import_digests.of_run(path) if is_resumed else {}),
       'run_length': dataclasses.asdict(length),
       'num_replicas': num_replicas,
       **(_marked(_made_by(), path) if is_resumed else _made_by()),
@@ -98,38 +95,6 @@ def _recorded_imports(path: pathlib.Path) -> list[str]:
     found = None
   found = found if isinstance(found, list) else []
   return [x for x in found if isinstance(x, str)]
-
-
-def changed_imports(path: pathlib.Path, imports: Sequence[str]) -> list[str]:
-  """Returns the files that differ from those with which a run began.
-
-  Args:
-    path: path of config.json, which may lack digests or be missing.
-    imports: modules and files that are imported now.
-  """
-  first = _first_digests(path)
-  now = _digests(imports)
-  return [name for name in now if first.get(name, now[name]) != now[name]]
-
-
-def _digests(imports: Sequence[str]) -> dict[str, str]:
-  """Returns {name: digest} of files; no two have the same name."""
-  found = {}
-  for file in (command_line.folder(x) for x in imports if x.endswith('.py')):
-    with contextlib.suppress(FileNotFoundError, reading.UnreadableError):
-      content = reading.read_bytes(file, _MAX_IMPORT_BYTES)
-      found[file.name] = hashlib.sha256(content).hexdigest()
-  return found
-
-
-def _first_digests(path: pathlib.Path) -> dict[str, str]:
-  """Returns the digests in a config.json, {} if there are none."""
-  try:
-    found = reading.read_json(path).get(_DIGESTS)
-  except (FileNotFoundError, reading.UnreadableError):
-    return {}
-  found = found if isinstance(found, dict) else {}
-  return {name: x for name, x in found.items() if isinstance(x, str)}
 
 
 def shared(cfg: config.Config, length: config.RunLength) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from vacl_tf import overrides
 from vacl_tf.environments import base
 from vacl_tf.environments import map_layout
 from vacl_tf.launch import command_line
+from vacl_tf.launch import import_digests
 from vacl_tf.launch import memory
 from vacl_tf.launch import plot
 from vacl_tf.launch import plot_curriculum
@@ -123,7 +124,9 @@ def _begin(
   """Brings the files of a run to its state; prints that training begins."""
   imports = command_line.imports()
   if is_resumed:
-    for name in provenance.changed_imports(path / run_folder.CONFIG, imports):
+    first = import_digests.of_run(path / run_folder.CONFIG)
+    now = import_digests.of_files(imports)
+    for name in import_digests.changed(first, now):
       note(f'{name} differs from the file with which this run began')
     was = records.read_length(path)
     if loop.is_finished(run, was):  # Its end was recorded, even if not due.

@@ -279,7 +279,7 @@ class _Runner:
       elif outcome.is_complete:
         if self._failed_in_a_row < _MAX_FAILURES:
           self._failed_in_a_row = 0
-        _tell(f'{job.run.name} {_describe(state)}')
+        _tell(f'{job.run.name} {study_records.describe(state)}')
         if self._waiting or self._jobs:
           _tell(self._progress)
 
@@ -298,20 +298,6 @@ def _spell(seconds: float) -> str:
     return 'time left not known yet'
   left = int(seconds)
   return f'at most {left // 3600}:{left // 60 % 60:02}:{left % 60:02} left'
-
-
-def _describe(state: study_records.State) -> str:
-  """Returns how a complete run ended."""
-  if state.evaluation is None:
-    return f'diverged at {state.env_steps:,} env steps; it scores 0'
-  coverage, success = (
-    state.evaluation[name]['mean'] for name in ('coverage', 'success')
-  )
-  early = ', at chance' if state.ended == study_records.CHANCE else ''
-  return (
-    f'ended at {state.env_steps:,} env steps{early}: coverage {coverage:.3f}, '
-    f'success {success:.3f}'
-  )
 
 
 def _tell(what: Any) -> None:
@@ -385,13 +371,16 @@ def main() -> int:
     shard = studies.parse_shard(SHARD.value)
     runs = studies.list_runs(study, seeds, TASKS.value, _METHODS.value)
   folder = command_line.folder(_RUNS_DIR.value)
+  imports = command_line.imports()
+  for line in study_records.changed_files(runs, folder, imports):
+    command_line.note(line)
   if _REPORT.value:
     output = command_line.folder(_OUTPUT.value) / study.name
     for path in study_report.write(study, runs, folder, output):
       print(f'Wrote {path}')
     return 0
   mine = studies.take_shard(runs, *shard)
-  commands = study_jobs.Commands().importing(command_line.imports())
+  commands = study_jobs.Commands().importing(imports)
   return run_missing(Plan(mine, folder, count_jobs(), commands), shard)
 
 

@@ -9,7 +9,7 @@ import math
 import pathlib
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,8 @@ from vacl_tf import statistics
 from vacl_tf import studies
 from vacl_tf.launch import command_line
 from vacl_tf.launch import config_flags
+from vacl_tf.launch import extensions
+from vacl_tf.launch import import_digests
 from vacl_tf.launch import records
 from vacl_tf.training import files
 
@@ -53,6 +55,9 @@ class State:
     revision: revision of the source that trained the run.
     processor: model of the processor that trained it last.
     is_diverged: whether training diverged.
+    import_digests: SHA-256 of the imported files with which the run began, by
+      name. Files that register only studies are left out: the flags of a run
+      say what it takes from them.
     trouble: why the metrics can't be read, empty if they can.
   """
 
@@ -68,6 +73,7 @@ class State:
   revision: str
   processor: str
   is_diverged: bool
+  import_digests: Mapping[str, str]
   trouble: str
 
   @property
@@ -134,7 +140,22 @@ def read(run: studies.Run, folder: pathlib.Path) -> State:
     revision=made_by['revision'],
     processor=made_by['processor'],
     is_diverged=bool(_DIVERGED_LINE.match(log_line)),
+    import_digests=_without_studies(made_by['import_digests']),
     trouble=trouble,
+  )
+
+
+def describe(state: State) -> str:
+  """Returns how a complete run ended."""
+  if state.evaluation is None:
+    return f'diverged at {state.env_steps:,} env steps; it scores 0'
+  coverage, success = (
+    state.evaluation[name]['mean'] for name in ('coverage', 'success')
+  )
+  early = ', at chance' if state.ended == CHANCE else ''
+  return (
+    f'ended at {state.env_steps:,} env steps{early}: coverage {coverage:.3f}, '
+    f'success {success:.3f}'
   )
 
 
@@ -173,6 +194,39 @@ def check_flags(runs: Iterable[studies.Run], folder: pathlib.Path) -> None:
       f'{path} was made with other flags ({others[path]}){more}; remove it, '
       'give the method another name, or give another --runs_dir'
     )
+
+
+def changed_files(
+  runs: Sequence[studies.Run], folder: pathlib.Path, imports: Iterable[str]
+) -> list[str]:
+  """Returns a line on each imported file that changed since runs began.
+
+  Args:
+    runs: the runs.
+    folder: folder of all runs.
+    imports: modules and files that are imported now.
+  """
+  now = _without_studies(import_digests.of_files(imports))
+  others = {name: [] for name in now}
+  for run in runs if now else ():
+    first = import_digests.of_run(folder / run.name / _CONFIG)
+    for name in import_digests.changed(first, now):
+      others[name].append(run.name)
+  return [
+    f'{name} differs from the file with which {len(names)} of {len(runs)} runs '
+    f'began ({names[0]}{", ..." if len(names) > 1 else ""}); if the change '
+    'matters to a run, remove its folder to make it again'
+    for name, names in others.items()
+    if names
+  ]
+
+
+def _without_studies(digests: Mapping[str, str]) -> dict[str, str]:
+  return {
+    name: digest
+    for name, digest in digests.items()
+    if not extensions.has_only_studies(name)
+  }
 
 
 def _has_begun(path: pathlib.Path) -> bool:
@@ -290,7 +344,7 @@ def last_log_line(path: pathlib.Path) -> str:
     return ''
 
 
-def _read_config(path: pathlib.Path) -> dict[str, str]:
+def _read_config(path: pathlib.Path) -> dict[str, Any]:
   """Returns what a config.json says of a run's task and of what made it."""
   try:
     found = reading.read_json(path)
@@ -304,4 +358,5 @@ def _read_config(path: pathlib.Path) -> dict[str, str]:
     'env': str(parts['config'].get('environment.name', '')),
     'revision': str(found.get('git_revision', _UNKNOWN)),
     'processor': str(parts['hardware'].get('processor', _UNKNOWN)),
+    'import_digests': import_digests.of_config(found),
   }

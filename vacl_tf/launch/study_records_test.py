@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests for study_records: what a folder says of a run."""
 
+import hashlib
 import json
 import math
 import os
 import pathlib
+from unittest import mock
 
 import numpy as np
 from absl.testing import absltest
@@ -13,6 +15,7 @@ from absl.testing import parameterized
 
 from vacl_tf import studies
 from vacl_tf.launch import command_line
+from vacl_tf.launch import extensions
 from vacl_tf.launch import study_records
 
 _TASK = studies.Task('room', (), 100, 0.1, 1.0)
@@ -265,6 +268,47 @@ class FlagsTest(parameterized.TestCase):
       study_records.note_flags(made._replace(method='fifo'), self.folder)
       (self.folder / other.name / 'config.json').touch()
       self._check(run, other)
+
+
+class ChangedFilesTest(absltest.TestCase):
+  def setUp(self):
+    super().setUp()
+    self.root = pathlib.Path(self.create_tempdir().full_path)
+    self.runs = [_RUN._replace(seed=seed) for seed in (100, 101, 102)]
+    self.mine = self.root / 'mine.py'
+    self.mine.write_text('1')
+
+  def _begin(self, run):
+    path = self.root / run.name
+    path.mkdir(parents=True)
+    digest = hashlib.sha256(self.mine.read_bytes()).hexdigest()
+    (path / 'config.json').write_text(
+      json.dumps({'import_digests': {'mine.py': digest}})
+    )
+
+  def _changed(self):
+    imports = (str(self.mine), 'numpy')
+    return study_records.changed_files(self.runs, self.root, imports)
+
+  def test_runs_that_began_with_another_file_are_counted(self):
+    self.assertEmpty(self._changed())
+    for run in self.runs[:2]:
+      self._begin(run)
+    self.assertEmpty(self._changed())
+    self.mine.write_text('2')
+    self._begin(self.runs[2])
+    [line] = self._changed()
+    self.assertIn('mine.py differs from the file with which 2 of 3', line)
+    self.assertIn('(room/uniform/seed100, ...)', line)
+
+  def test_what_registers_only_studies_may_change(self):
+    self._begin(_RUN)
+    self.mine.write_text('2')
+    with mock.patch.object(extensions, '_only_studies', {'mine.py'}):
+      self.assertEmpty(self._changed())
+      self.assertEmpty(study_records.read(_RUN, self.root).import_digests)
+    self.assertLen(self._changed(), 1)
+    self.assertLen(study_records.read(_RUN, self.root).import_digests, 1)
 
 
 if __name__ == '__main__':

@@ -11,10 +11,8 @@ from absl.testing import absltest
 from absl.testing import parameterized
 from matplotlib import image
 
-from vacl_tf import statistics
 from vacl_tf import studies
 from vacl_tf.launch import command_line
-from vacl_tf.launch import study_figure
 from vacl_tf.launch import study_panels
 from vacl_tf.launch import study_records
 from vacl_tf.launch import study_report
@@ -29,7 +27,9 @@ _STUDY = studies.Study(
 _DIVERGED = 'error: value_loss is nan at iteration 7; the last is good\n'
 
 
-def _write_run(folder, run, coverage, final=None, log='', processor='fast'):
+def _write_run(
+  folder, run, coverage, final=None, log='', processor='fast', digests=None
+):
   """Writes a run that was evaluated every tenth of its budget."""
   path = folder / run.name
   path.mkdir(parents=True)
@@ -39,6 +39,7 @@ def _write_run(folder, run, coverage, final=None, log='', processor='fast'):
         'config': {'environment.name': 'simple_spread'},
         'git_revision': 'abc',
         'hardware': {'processor': processor},
+        'import_digests': digests,
       }
     )
   )
@@ -138,6 +139,20 @@ class ReportTest(_Case):
       self.assertEqual(is_told, name == 'slow')
     found = [row['processor'] for row in self.rows('runs.csv')]
     self.assertEqual(found, list(made_on))
+
+  @parameterized.parameters(('a', False), ('b', True))
+  def test_different_versions_of_an_imported_file(self, other, is_told):
+    for run, version in zip(self.runs, ('a', 'a', other), strict=False):
+      digests = {'mine.py': 12 * version}
+      _write_run(self.folder, run, [0.5] * 10, 0.5, digests=digests)
+    self.report()
+    first, second, third = (run.name for run in self.runs[:3])
+    self.assertEqual(
+      'Runs began with different versions of mine.py (SHA-256). '
+      f'aaaaaaaa: {first}, {second}. bbbbbbbb: {third}.\n'
+      in (self.output / 'table.md').read_text(),
+      is_told,
+    )
 
   def test_files(self):
     self.write_runs()
@@ -343,56 +358,6 @@ class PanelTest(_Case):
     [(x, y)] = panels['hall, area'].curves['vacl_default']
     # The area below a profile is the mean.
     self.assertAlmostEqual(np.trapezoid(y, x), mean, delta=0.003)
-
-
-class FigureTest(_Case):
-  def test_mean_curve_keeps_ends_and_area(self):
-    curves = [
-      (np.array([10.0, 90.0]), np.array([0.2, 1.0])),
-      (np.array([5.0, 50.0]), np.array([0.0, 0.1])),
-    ]
-    grid, mean = study_figure.mean_curve(curves, 100)
-    self.assertEqual(mean[0], 0.0)
-    self.assertAlmostEqual(mean[-1], 0.55)
-    want = np.mean([statistics.area(*curve, 100) for curve in curves])
-    self.assertAlmostEqual(statistics.area(grid, mean, 100), want, places=4)
-
-  def test_what_is_drawn(self):
-    steps = np.array([10.0, 100.0])
-    curves = {'uniform': 2 * [(steps, steps / 100)]}
-    panels = [
-      study_figure.Panel('room', 100, curves, {'chance': 0.1}),
-      study_figure.Panel('hall', 200, {}, {'chance': 0.2}),
-      study_figure.Panel('yard', 200, curves, {'chance': 0.2}),
-    ]
-    picture = study_figure.draw(
-      panels, ['vacl_default', 'uniform'], 'Small', ('steps', 'coverage')
-    )
-    self.assertEqual(
-      [axis.get_title() for axis in picture.axes], ['room', 'hall', 'yard']
-    )
-    # Two runs, their mean and chance.
-    self.assertEqual([len(axis.lines) for axis in picture.axes], [4, 1, 4])
-    (legend,) = picture.legends
-    self.assertEqual(
-      [text.get_text() for text in legend.get_texts()], ['uniform', 'chance']
-    )
-
-  def test_every_method_has_a_line_of_its_own(self):
-    curves = [(np.array([0, 100]), np.zeros(2))]
-    for study in map(studies.find, studies.STUDIES.names()):
-      panel = study_figure.Panel(
-        'room', 100, dict.fromkeys(study.methods, curves), {}
-      )
-      picture = study_figure.draw(
-        [panel], list(study.methods), 'small', ('steps', 'coverage')
-      )
-      lines = [
-        (line.get_color(), line.get_linestyle())
-        for line in picture.axes[0].lines
-        if line.get_label() in study.methods
-      ]
-      self.assertLen(set(lines), len(study.methods))
 
 
 if __name__ == '__main__':

@@ -260,6 +260,7 @@ def _exception_lines(states: Sequence[study_records.State]) -> Iterator[str]:
       yield f'{about}: {", ".join(x.run.name for x in found)}.'
   yield ''
   yield f'Revisions of the source: {_each({x.revision for x in told}, ", ")}.'
+  yield from _version_lines(told)
   processors = {x.processor for x in told}
   if len(processors) > 1:
     yield ''
@@ -267,6 +268,24 @@ def _exception_lines(states: Sequence[study_records.State]) -> Iterator[str]:
       f'Minutes are of several processors ({_each(processors, "; ")}), so '
       'compare methods by steps.'
     )
+
+
+def _version_lines(states: Sequence[study_records.State]) -> Iterator[str]:
+  """Yields the imported files that were not the same in all runs."""
+  for name in sorted({x for state in states for x in state.import_digests}):
+    runs = {}
+    for state in states:
+      if digest := state.import_digests.get(name):
+        runs.setdefault(digest, []).append(state.run.name)
+    if len(runs) > 1:
+      versions = (
+        f'{digest[:8]}: {", ".join(names)}' for digest, names in runs.items()
+      )
+      yield ''
+      yield (
+        f'Runs began with different versions of {name} (SHA-256). '
+        f'{". ".join(versions)}.'
+      )
 
 
 def _each(names: Iterable[str], separator: str) -> str:
