@@ -18,6 +18,7 @@ from vacl_tf.environments import base
 from vacl_tf.learning import ppo
 from vacl_tf.learning import update
 from vacl_tf.training import feedback
+from vacl_tf.training import not_finite
 from vacl_tf.training import programs as programs_lib
 from vacl_tf.training import run as run_lib
 
@@ -61,15 +62,11 @@ def iterate(
     metrics, samples = programs.learn(
       collected, run.own_seed(stream.LEARN, rollout_index)
     )
+    if not _are_finite(metrics):
+      _check_observations(run, programs, collected)
     for i in in_play:
       found[i].append(_told(programs, i, collected[i], samples[i]))
-
-  of_worlds = {}
-  for i in in_play:
-    for name, number in programs.counts[i].metrics().items():
-      of_worlds[name] = number + of_worlds.get(name, 0)
-  if of_worlds:
-    metrics |= programs.replicas.sum(of_worlds)
+  metrics |= _of_worlds(programs, in_play)
 
   # Maximise L2: update the curriculum with the feedback on its tasks.
   resets = cfg.progression.reset_optimizer
@@ -87,6 +84,17 @@ def iterate(
   run.iteration.assign_add(1)
   run.average()
   return metrics
+
+
+def _of_worlds(
+  programs: programs_lib.Programs, in_play: list[int]
+) -> types.Metrics:
+  """Returns the metrics of the worlds, summed over counts and replicas."""
+  found = {}
+  for i in in_play:
+    for name, number in programs.counts[i].metrics().items():
+      found[name] = number + found.get(name, 0)
+  return programs.replicas.sum(found) if found else {}
 
 
 def _check(
@@ -108,6 +116,26 @@ def _check(
         curriculum_checks.check_numbers(batch, space.num_dims, source)
 
 
+def _are_finite(metrics: types.Metrics) -> bool:
+  return all(math.isfinite(float(metrics[name])) for name in _WATCHED)
+
+
+def _check_observations(
+  run: run_lib.Run,
+  programs: programs_lib.Programs,
+  collected: dict[int, update.RolloutBatch],
+) -> None:
+  """Raises WorldError if observations are why metrics are not finite."""
+  for i, batch in collected.items():
+    env, num_worlds = programs.counts[i].env, int(batch.size)
+    where = not_finite.in_observations(env, batch.trajectory, num_worlds)
+    if where:
+      raise base.WorldError(
+        f'observation: expected finite numbers, given {where} of an episode '
+        f'at iteration {int(run.iteration) + 1}'
+      )
+
+
 def together(
   metrics: types.Metrics, told: types.Metrics, run: run_lib.Run
 ) -> types.Metrics:
@@ -119,7 +147,7 @@ def together(
   """
   others = {*metrics, *run.score_names, *progress(run), 'wall_seconds'}
   curriculum_checks.check_names(told, others, 'update')
-  if all(math.isfinite(float(metrics[name])) for name in _WATCHED):
+  if _are_finite(metrics):
     numbers = {name: np.asarray(x).tolist() for name, x in told.items()}
     curriculum_checks.check_metrics(numbers, numbers, 'update')
   return metrics | told
@@ -312,8 +340,8 @@ def train(
     Whether the run is finished.
 
   Raises:
-    DivergedError, WorldError: a metric, or a reward or the progress of a
-      user's world, is not finite. The last checkpoint is usable.
+    DivergedError, WorldError: a metric, or a reward, an observation or the
+      progress of a user's world, is not finite. The last checkpoint is usable.
   """
   before, is_done, must_stop = float(run.wall_seconds), False, False
   while not (is_done or must_stop):
