@@ -5,7 +5,8 @@
 Compilation takes most of the time until a run begins to learn. TensorFlow can
 keep compiled programs in a folder, but it ends the process if an entry there is
 damaged. Therefore each process has its own folder, with links to those kept
-entries whose content has the digest that is part of their name.
+entries whose content has the digest that is part of their name. Where the file
+system has no hard links, entries are copied.
 
 Anyone who can write to the cache can run code as the user who trains, so nobody
 else may be able to write to it.
@@ -45,6 +46,7 @@ _DIRECTORY = '--tf_xla_persistent_cache_directory='
 _DEVICES = '--tf_xla_persistent_cache_device_types=CPU'
 _THREADS = ('TF_NUM_INTRAOP_THREADS', 'OMP_NUM_THREADS')
 _ENTRY = '.pb'  # Suffix of TensorFlow's entries.
+_COPY = 'copy'  # An entry that is being copied.
 # Other files in a folder that the user names are left alone.
 _OWN = 'vacl_tf-open-'  # Prefix of the folders of processes.
 _SHELF = '[0-9a-f]' * 16  # See `_key`.
@@ -109,7 +111,7 @@ def keep() -> None:
     for name in new:
       path = _cache.own / name
       with contextlib.suppress(FileExistsError):
-        os.link(path, _cache.shelf / f'{name}.{_digest(path)}')
+        _link(path, _cache.shelf / f'{name}.{_digest(path)}', _cache.own)
     if new:
       _bound(_cache.shelf.parent)
 
@@ -171,10 +173,34 @@ def _prepared(root: pathlib.Path) -> tuple[pathlib.Path, pathlib.Path]:
     with contextlib.suppress(FileNotFoundError, FileExistsError):
       if digest == _digest(path):
         os.utime(path)
-        os.link(path, own / name)
+        _link(path, own / name, own)
       else:
         path.unlink()
   return own, shelf
+
+
+def _link(
+  source: pathlib.Path, target: pathlib.Path, own: pathlib.Path
+) -> None:
+  """Makes a hard link, or a copy where the file system has no such links.
+
+  Args:
+    source: an existing entry.
+    target: the new path.
+    own: folder of this process, in which the copy is made: others must not see
+      half of it.
+
+  Raises:
+    FileExistsError, FileNotFoundError: the target is there, or the source not.
+    OSError: the copy can't be written.
+  """
+  try:
+    os.link(source, target)
+  except (FileExistsError, FileNotFoundError):
+    raise
+  except OSError:
+    shutil.copyfile(source, own / _COPY)
+    os.replace(own / _COPY, target)
 
 
 def _key() -> str:

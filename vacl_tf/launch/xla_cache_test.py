@@ -258,6 +258,16 @@ class KeepTest(parameterized.TestCase):
     self.assertEqual(own.parent, self.root / 'vacl_tf' / 'xla')
 
 
+class CopyTest(KeepTest):
+  """The same where the file system has no hard links."""
+
+  def setUp(self):
+    super().setUp()
+    self.enter_context(
+      mock.patch.object(os, 'link', side_effect=PermissionError)
+    )
+
+
 class TrainTest(absltest.TestCase):
   def setUp(self):
     super().setUp()
