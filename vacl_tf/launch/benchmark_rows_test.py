@@ -80,6 +80,7 @@ class RowsTest(parameterized.TestCase):
         revision='abc',
         processor='fast',
         is_diverged=False,
+        import_digests={},
         trouble='',
       )
       rows.append(benchmark_rows.make(state, is_smoke=False, sha256=''))
